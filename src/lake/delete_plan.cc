@@ -67,11 +67,14 @@ class Planner {
     return written;
   }
 
-  // Takes in loose files, smallest first, that are not larger than what has been gathered.
+  // Takes in loose files, and scoped ones of the same data files, smallest first, that are not larger than what has been
+  // gathered. Scoped files of other data files stay scoped.
   void MergeLoose(PositionsByFile& loose) {
     std::vector<std::pair<uint64_t, size_t>> candidates;
     for (size_t i = 0; i < live_.size(); ++i) {
-      if (!removed_[i] && !live_[i].scoped()) candidates.emplace_back(Count(live_[i].positions), i);
+      if (removed_[i]) continue;
+      if (live_[i].scoped() && !loose.contains(live_[i].positions.begin()->first)) continue;
+      candidates.emplace_back(Count(live_[i].positions), i);
     }
     std::sort(candidates.begin(), candidates.end());
     uint64_t gathered = Count(loose);

@@ -1,0 +1,73 @@
+#include "lake/watermark.h"
+
+#include "base/json.h"
+#include "base/status.h"
+#include "base/strings.h"
+
+namespace fjord {
+namespace {
+
+constexpr char kLsn[] = "fjord.lsn";
+constexpr char kBaseLsn[] = "fjord.base-lsn";
+constexpr char kTimeline[] = "fjord.timeline";
+constexpr char kSource[] = "fjord.source";
+constexpr char kOperation[] = "fjord.operation";
+
+absl::StatusOr<std::string> Require(const std::map<std::string, std::string>& summary, const char* key) {
+  const auto it = summary.find(key);
+  if (it == summary.end()) return absl::DataLossError(StrCat("a snapshot has ", kLsn, " but no ", key));
+  return it->second;
+}
+
+absl::StatusOr<TimelineId> ParseTimeline(const std::string& text) {
+  const std::optional<uint32_t> value = ParseInt<uint32_t>(text);
+  if (!value) return absl::DataLossError(StrCat("not a timeline: '", text, "'"));
+  return TimelineId(*value);
+}
+
+}  // namespace
+
+std::map<std::string, std::string> OwnSummaryKeys(const OwnSnapshot& own) {
+  return {{kLsn, FormatLsn(own.watermark.lsn)},
+          {kBaseLsn, FormatLsn(own.base_lsn)},
+          {kTimeline, StrCat(own.watermark.timeline.value)},
+          {kSource, own.source},
+          {kOperation, own.operation}};
+}
+
+absl::StatusOr<std::optional<OwnSnapshot>> ParseOwnSnapshot(const std::map<std::string, std::string>& summary) {
+  if (!summary.contains(kLsn)) return std::nullopt;
+  OwnSnapshot own;
+  ASSIGN_OR_RETURN(const std::string lsn, Require(summary, kLsn));
+  ASSIGN_OR_RETURN(own.watermark.lsn, ParseLsn(lsn));
+  ASSIGN_OR_RETURN(const std::string base, Require(summary, kBaseLsn));
+  ASSIGN_OR_RETURN(own.base_lsn, ParseLsn(base));
+  ASSIGN_OR_RETURN(const std::string timeline, Require(summary, kTimeline));
+  ASSIGN_OR_RETURN(own.watermark.timeline, ParseTimeline(timeline));
+  ASSIGN_OR_RETURN(own.source, Require(summary, kSource));
+  ASSIGN_OR_RETURN(own.operation, Require(summary, kOperation));
+  return own;
+}
+
+std::string FormatMirroredWatermark(const MirroredWatermark& mirrored) {
+  Json json = Json::MakeObject();
+  json.Set("timeline", int64_t{mirrored.watermark.timeline.value});
+  json.Set("lsn", FormatLsn(mirrored.watermark.lsn));
+  json.Set("snapshot-id", mirrored.snapshot_id.value);
+  json.Set("sequence-number", mirrored.sequence_number.value);
+  return json.Dump();
+}
+
+absl::StatusOr<MirroredWatermark> ParseMirroredWatermark(std::string_view text) {
+  ASSIGN_OR_RETURN(const Json json, Json::Parse(text));
+  MirroredWatermark mirrored;
+  ASSIGN_OR_RETURN(const int64_t timeline, json.GetInt("timeline"));
+  mirrored.watermark.timeline = TimelineId(static_cast<uint32_t>(timeline));
+  ASSIGN_OR_RETURN(const std::string lsn, json.GetString("lsn"));
+  ASSIGN_OR_RETURN(mirrored.watermark.lsn, ParseLsn(lsn));
+  ASSIGN_OR_RETURN(mirrored.snapshot_id.value, json.GetInt("snapshot-id"));
+  ASSIGN_OR_RETURN(mirrored.sequence_number.value, json.GetInt("sequence-number"));
+  return mirrored;
+}
+
+}  // namespace fjord
