@@ -10,43 +10,21 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "absl/container/btree_map.h"
 #include "absl/status/statusor.h"
 #include "avro/schema.h"
+#include "avro/value.h"
 #include "base/coding.h"
 
 namespace fjord {
 
-// A decoded value. Unions are resolved: `schema` is the branch that was taken, and is never a union.
-// Refers to the reader's schema and must not outlive it.
-struct AvroValue {
-  using Items = std::vector<AvroValue>;                           // array; record: one a field, in order
-  using Pairs = std::vector<std::pair<std::string, AvroValue>>;   // map
-
-  const AvroSchema* schema = nullptr;
-  // null: monostate; int, long: int64_t; bytes, string, fixed, and the symbol of an enum: std::string.
-  std::variant<std::monostate, bool, int64_t, float, double, std::string, Items, Pairs> value;
-
-  bool is_null() const { return std::holds_alternative<std::monostate>(value); }
-  const bool* boolean() const { return std::get_if<bool>(&value); }
-  const int64_t* integer() const { return std::get_if<int64_t>(&value); }
-  const std::string* bytes() const { return std::get_if<std::string>(&value); }
-  const Items* items() const { return std::get_if<Items>(&value); }
-  const Pairs* pairs() const { return std::get_if<Pairs>(&value); }
-
-  // The field of a record with this Iceberg field id, or null when there is none.
-  const AvroValue* FindField(int32_t field_id) const;
-};
-
 struct AvroReaderLimits {
-  size_t block_bytes_max = 256 << 20;       // one block, decompressed
-  size_t values_per_datum_max = 4 << 20;    // nodes of one value's tree
-  int depth_max = 64;                       // nesting of one value
-  size_t header_bytes_max = 64 << 20;       // the header's metadata
+  size_t schema_bytes_max = 16 << 20;      // avro.schema
+  size_t block_bytes_max = 256 << 20;      // one block, decompressed
+  size_t values_per_datum_max = 4 << 20;   // nodes of one value's tree
+  size_t values_per_file_max = 256 << 20;  // nodes of all trees: bounds time, as values may take no bytes
+  int depth_max = 64;                      // nesting of one value
 };
 
 // Confined to one thread. The bytes must outlive the reader. After an error every call fails with the same error.
@@ -69,6 +47,7 @@ class AvroContainerReader {
       : file_(bytes), limits_(limits) {}
 
   absl::Status ReadHeader();
+  absl::Status ReadMetadata();
   absl::Status ReadBlock();
   absl::StatusOr<std::string> Decompress(std::string_view data) const;
   absl::StatusOr<std::optional<AvroValue>> ReadNext();
@@ -81,7 +60,9 @@ class AvroContainerReader {
   std::string_view sync_marker_;
   std::unique_ptr<const std::string> block_;
   ByteReader block_rest_{std::string_view()};
-  uint64_t block_count_ = 0;
+  uint64_t block_count_ = 0;  // values of the block that are still to come
+  size_t blocks_read_ = 0;
+  size_t values_read_ = 0;    // nodes, over the whole file
   absl::Status status_;
 };
 
