@@ -17,7 +17,7 @@
 
 namespace fjord {
 
-// The same code with "context: " in front of the message. An OK status stays OK.
+// The same code and payloads with "context: " in front of the message. An OK status stays OK.
 absl::Status Annotate(const absl::Status& status, std::string_view context);
 
 // The message without the code, for people.

@@ -5,7 +5,6 @@
 // looks like. Replication sessions get the same ones: the walsender formats the values of the stream.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -66,7 +65,7 @@ class QueryResult {
 //
 // Codes: kUnavailable the connection is lost or the server is starting or stopping · kFailedPrecondition a person must
 // act (missing right, wrong password, no such database; the message names it) · kAborted serialisation failure,
-// deadlock, cancelled · kNotFound no such object · kInvalidArgument the statement is wrong · kDeadlineExceeded …Within.
+// deadlock, cancelled · kNotFound no such object · kAlreadyExists · kInvalidArgument the statement is wrong.
 class Connection {
  public:
   static absl::StatusOr<std::unique_ptr<Connection>> Open(const ConnectionOptions& options);
@@ -106,8 +105,7 @@ class Connection {
  private:
   Connection(pg_conn* conn, pg_cancel* cancel, std::string label)
       : conn_(conn), cancel_(cancel), label_(std::move(label)) {}
-  absl::StatusOr<QueryResult> Collect(std::string_view sql, absl::Duration interval,
-                                      const std::function<absl::Status()>* on_wait);
+  absl::StatusOr<QueryResult> Collect(absl::Duration interval, const std::function<absl::Status()>* on_wait);
 
   pg_conn* conn_;
   pg_cancel* cancel_;
