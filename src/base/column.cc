@@ -146,6 +146,18 @@ void ColumnBatch::Clear() {
   arena.Clear();
 }
 
+void SetValue(const Column& from, size_t from_row, Column& to, size_t to_row, Arena& arena) {
+  to.valid[to_row] = from.valid[from_row];
+  switch (PhysicalOf(to.type.kind)) {
+    case Physical::kInt32: to.int32s[to_row] = from.int32s[from_row]; break;
+    case Physical::kInt64: to.int64s[to_row] = from.int64s[from_row]; break;
+    case Physical::kFloat: to.floats[to_row] = from.floats[from_row]; break;
+    case Physical::kDouble: to.doubles[to_row] = from.doubles[from_row]; break;
+    case Physical::kInt128: to.int128s[to_row] = from.int128s[from_row]; break;
+    case Physical::kBytes: to.bytes[to_row] = arena.Copy(from.bytes[from_row]); break;
+  }
+}
+
 void AppendKeyBytes(const ColumnBatch& batch, size_t row, const std::vector<int>& key_columns, std::string& out) {
   for (const int index : key_columns) AppendKeyValue(batch.columns[index], row, out);
 }

@@ -91,6 +91,10 @@ struct ColumnBatch {
   void Clear();
 };
 
+// Puts value `from_row` of `from` in the place of value `to_row` of `to`, a column of the same physical form. Bytes are copied
+// into `arena`.
+void SetValue(const Column& from, size_t from_row, Column& to, size_t to_row, Arena& arena);
+
 // The canonical bytes of a key: for each key column its length-unambiguous form, concatenated. Fixed-width values are
 // little-endian (decimal: 16 bytes), byte values are a u32 length and the bytes; floats with -0.0 as +0.0 and
 // one NaN, since PostgreSQL holds those equal. Precondition: no key value is absent.

@@ -11,7 +11,7 @@ constexpr char kLsn[] = "fjord.lsn";
 constexpr char kBaseLsn[] = "fjord.base-lsn";
 constexpr char kTimeline[] = "fjord.timeline";
 constexpr char kSource[] = "fjord.source";
-constexpr char kOperation[] = "fjord.operation";
+
 
 absl::StatusOr<std::string> Require(const std::map<std::string, std::string>& summary, const char* key) {
   const auto it = summary.find(key);
@@ -32,7 +32,7 @@ std::map<std::string, std::string> OwnSummaryKeys(const OwnSnapshot& own) {
           {kBaseLsn, FormatLsn(own.base_lsn)},
           {kTimeline, StrCat(own.watermark.timeline.value)},
           {kSource, own.source},
-          {kOperation, own.operation}};
+          {kOperationKey, own.operation}};
 }
 
 absl::StatusOr<std::optional<OwnSnapshot>> ParseOwnSnapshot(const std::map<std::string, std::string>& summary) {
@@ -45,7 +45,7 @@ absl::StatusOr<std::optional<OwnSnapshot>> ParseOwnSnapshot(const std::map<std::
   ASSIGN_OR_RETURN(const std::string timeline, Require(summary, kTimeline));
   ASSIGN_OR_RETURN(own.watermark.timeline, ParseTimeline(timeline));
   ASSIGN_OR_RETURN(own.source, Require(summary, kSource));
-  ASSIGN_OR_RETURN(own.operation, Require(summary, kOperation));
+  ASSIGN_OR_RETURN(own.operation, Require(summary, kOperationKey));
   return own;
 }
 

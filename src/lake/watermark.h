@@ -25,6 +25,9 @@ struct OwnSnapshot {
   std::string operation;  // id of the publication
 };
 
+// The summary key that answers "did my commit land?".
+inline constexpr char kOperationKey[] = "fjord.operation";
+
 // The keys that a snapshot of ours carries.
 std::map<std::string, std::string> OwnSummaryKeys(const OwnSnapshot& own);
 // Nothing when the snapshot is not ours; kDataLoss when its keys are there but wrong.
