@@ -1,8 +1,9 @@
-// What a configuration file says, as plain values (docs/guide.md has the grammar in words; spec/grammar.cc is
-// the grammar itself).
+// What a configuration file says, as plain values (docs/guide.md has the grammar in words;
+// spec/grammar.cc is the grammar itself).
 //
-// A Config that LoadConfig returned is complete and consistent: defaults are filled in, relative paths start at the
-// folder of the file, each table entry carries its effective policy. Immutable after loading; free to share.
+// A Config that LoadConfig returned is complete and consistent: defaults are filled in, relative
+// paths start at the folder of the file, each table entry carries its effective policy. Immutable
+// after loading; free to share.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,7 @@ struct SourcePosition {
 
 // source.postgres
 struct PostgresSource {
-  std::string url;                       // a URL or keyword text as libpq takes it; may hold a password: RedactPasswords
+  std::string url;  // a URL or keyword text as libpq takes it; may hold a password: RedactPasswords
   std::optional<SecretSource> password;  // absent: libpq's own ways (.pgpass, PGPASSWORD, none)
   std::string slot;                      // default: fjord_<replication>
   std::string publication;               // default: fjord_<replication>
@@ -52,7 +53,8 @@ struct RestCatalogConfig {
   std::string oauth2_uri;                  // empty: <uri>/v1/oauth/tokens
 };
 
-// lake.storage.s3.credential. Absent in S3Config: the catalog's credentials, else the AWS_… environment.
+// lake.storage.s3.credential. Absent in S3Config: the catalog's credentials, else the AWS_…
+// environment.
 struct S3Credential {
   SecretSource access_key_id;
   SecretSource secret_access_key;
@@ -91,8 +93,8 @@ struct TablePolicy {
   friend bool operator==(const TablePolicy&, const TablePolicy&) = default;
 };
 
-// "public.orders", "inventory.*", `"My schema"."a.b"`: two parts, taken as the catalogue has them (no folding to lower
-// case). `*` outside quotes stands for any text.
+// "public.orders", "inventory.*", `"My schema"."a.b"`: two parts, taken as the catalogue has them
+// (no folding to lower case). `*` outside quotes stands for any text.
 struct TableSelector {
   // One part: literal pieces with "any text" between them; one piece means no wildcard.
   struct Part {
@@ -123,7 +125,8 @@ struct TableName {
 // One entry of `tables`.
 struct TableEntry {
   TableSelector source;
-  // Where the tables go. Without one: the same schema and name. With a wildcard source it is "namespace.*".
+  // Where the tables go. Without one: the same schema and name. With a wildcard source it is
+  // "namespace.*".
   std::optional<TableSelector> target;
   bool append_only = false;
   TablePolicy policy;
@@ -133,7 +136,8 @@ struct TableEntry {
   TableName TargetOf(const TableName& table) const;
 };
 
-// The entry that holds for a source table: an exact one before a wildcard one, then the first in the file.
+// The entry that holds for a source table: an exact one before a wildcard one, then the first in
+// the file.
 const TableEntry* FindTableEntry(const std::vector<TableEntry>& entries, const TableName& table);
 
 struct PublishThresholds {
@@ -158,8 +162,9 @@ struct Replication {
   SnapshotRetention snapshots;
   TablePolicy table_defaults;  // already merged into `tables`
   int64_t memory_bytes_max = int64_t{256} << 20;
-  int workers = 0;                              // 0: one for each processor core
-  std::optional<int64_t> retained_wal_bytes_max;  // absent: from max_slot_wal_keep_size and free space
+  int workers = 0;  // 0: one for each processor core
+  std::optional<int64_t>
+      retained_wal_bytes_max;  // absent: from max_slot_wal_keep_size and free space
   SourcePosition at;
 };
 

@@ -1,0 +1,49 @@
+#include "spec/config.h"
+
+#include <fstream>
+#include <iterator>
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "spec/build.h"
+#include "spec/check.h"
+#include "spec/grammar.h"
+#include "spec/yaml.h"
+
+namespace fjord {
+namespace {
+
+constexpr size_t kFileBytesMax = size_t{4} << 20;
+
+}  // namespace
+
+std::string Config::Where(SourcePosition at) const { return FormatPosition(file, at); }
+
+absl::StatusOr<Config> ParseConfig(std::string_view text, const std::string& file) {
+  YamlDocument document = ParseYaml(text);
+  if (!document.problems.empty()) return ToStatus(std::move(document.problems), file);
+  if (document.root.kind == YamlKind::kNull) {
+    return ToStatus({{{}, "", "the file is empty: it needs the key \"replications\""}}, file);
+  }
+  Problems problems = CheckAgainst(ConfigGrammar(), document.root);
+  BuildResult result = BuildConfig(document.root, file);
+  problems.insert(problems.end(), result.problems.begin(), result.problems.end());
+  RETURN_IF_ERROR(ToStatus(std::move(problems), file));
+  return std::move(result.config);
+}
+
+absl::StatusOr<Config> LoadConfig(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) {
+    return absl::NotFoundError(StrCat(
+        file, ": there is no such file, or it is not readable; name one with --config FILE"));
+  }
+  std::string text(kFileBytesMax + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(in.gcount()));
+  if (text.size() > kFileBytesMax)
+    return absl::InvalidArgumentError(StrCat(file, ": longer than 4 MiB"));
+  return ParseConfig(text, file);
+}
+
+}  // namespace fjord
