@@ -13,17 +13,17 @@ from harness.values import decimal_text, float_text
 
 # Fjord's own session settings (docs/postgres-types.md): results must not depend on those of server or role.
 SESSION = {
-    "datestyle": "ISO, MDY",
+    "datestyle": "ISO, YMD",
     "intervalstyle": "postgres",
     "timezone": "UTC",
     "bytea_output": "hex",
-    "extra_float_digits": "1",
+    "extra_float_digits": "3",
     "lc_monetary": "C",
     "client_encoding": "UTF8",
     "statement_timeout": "0",
     "lock_timeout": "0",
     "xmlbinary": "base64",
-    "search_path": "pg_catalog",
+    "search_path": "",
 }
 
 _NATIVE = {
@@ -143,7 +143,7 @@ def _json(value, element):
         return "[" + ",".join(_json(v, element) for v in value) + "]"
     if element == "bool":
         return "true" if value == "t" else "false"
-    if element in _NUMBERS and _JSON_NUMBER.match(value):
+    if element in ("json", "jsonb") or (element in _NUMBERS and _JSON_NUMBER.match(value)):
         return value
     return json.dumps(value, ensure_ascii=False)
 
