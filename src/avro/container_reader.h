@@ -1,7 +1,7 @@
 // Reads Avro object container files of any schema into small trees of values.
 //
-// Codecs: null, deflate, snappy, zstandard. The bytes are not trusted: whatever is wrong with them is kDataLoss with the
-// place, and sizes, counts and depth are bounded before memory is taken.
+// Codecs: null, deflate, snappy, zstandard. The bytes are not trusted: whatever is wrong with them
+// is kDataLoss with the place, and sizes, counts and depth are bounded before memory is taken.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,8 @@ struct AvroReaderLimits {
   int depth_max = 64;                      // nesting of one value
 };
 
-// Confined to one thread. The bytes must outlive the reader. After an error every call fails with the same error.
+// Confined to one thread. The bytes must outlive the reader. After an error every call fails with
+// the same error.
 class AvroContainerReader {
  public:
   static absl::StatusOr<AvroContainerReader> Open(std::string_view bytes,

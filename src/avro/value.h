@@ -11,14 +11,15 @@
 
 namespace fjord {
 
-// A decoded value. Unions are resolved: `schema` is the branch that was taken, and is never a union.
-// Refers to the reader's schema and must not outlive it.
+// A decoded value. Unions are resolved: `schema` is the branch that was taken, and is never a
+// union. Refers to the reader's schema and must not outlive it.
 struct AvroValue {
-  using Items = std::vector<AvroValue>;                           // array; record: one a field, in order
+  using Items = std::vector<AvroValue>;                          // array; record: one a field
   using Pairs = std::vector<std::pair<std::string, AvroValue>>;   // map
 
   const AvroSchema* schema = nullptr;
-  // null: monostate; int, long: int64_t; bytes, string, fixed, and the symbol of an enum: std::string.
+  // null: monostate; int, long: int64_t; bytes, string, fixed, and the symbol of an enum:
+  // std::string.
   std::variant<std::monostate, bool, int64_t, float, double, std::string, Items, Pairs> value;
 
   bool is_null() const { return std::holds_alternative<std::monostate>(value); }

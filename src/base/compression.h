@@ -1,7 +1,8 @@
 // Compression of whole byte strings, behind four codecs' libraries.
 //
-// Every decompressor takes the most bytes that it may make, because its input is not always ours: damaged bytes and
-// results that would be larger are kDataLoss, never a crash and never a huge allocation.
+// Every decompressor takes the most bytes that it may make, because its input is not always ours:
+// damaged bytes and results that would be larger are kDataLoss, never a crash and never a huge
+// allocation.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,8 @@
 
 namespace fjord {
 
-// Raw deflate (RFC 1951), without the header and checksum of zlib or gzip. `level`: 1 (fast) … 9 (small).
+// Raw deflate (RFC 1951), without the header and checksum of zlib or gzip. `level`: 1 (fast) … 9
+// (small).
 std::string Deflate(std::string_view data, int level);
 absl::StatusOr<std::string> Inflate(std::string_view data, size_t result_bytes_max);
 

@@ -1,4 +1,5 @@
-// A data or delete file as a manifest describes it (Iceberg specification, "Manifests", field ids 100 … 145).
+// A data or delete file as a manifest describes it (Iceberg specification, "Manifests", field ids
+// 100 … 145).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,8 @@ struct DataFile {
   FileContent content = FileContent::kData;
   std::string file_path;                 // absolute URI; the same bytes wherever it is repeated
   std::string file_format = "PARQUET";   // upper case, as the Java library writes it
-  // One value a field of the partition spec, in its order, as single-value bytes (iceberg/bounds.h). Empty: unpartitioned.
+  // One value a field of the partition spec, in its order, as single-value bytes
+  // (iceberg/bounds.h). Empty: unpartitioned.
   std::vector<std::optional<std::string>> partition;
   int64_t record_count = 0;
   int64_t file_size_in_bytes = 0;

@@ -1,4 +1,5 @@
-// Manifests: the Avro file that lists data files, or delete files, of one partition spec (Iceberg specification, "Manifests").
+// Manifests: the Avro file that lists data files, or delete files, of one partition spec (Iceberg
+// specification, "Manifests").
 #pragma once
 
 #include <optional>
@@ -18,9 +19,11 @@ enum class EntryStatus : int32_t { kExisting = 0, kAdded = 1, kDeleted = 2 };
 
 struct ManifestEntry {
   EntryStatus status = EntryStatus::kAdded;
-  // The snapshot that added the file or, for kDeleted, that deleted it. Absent: inherited from the manifest.
+  // The snapshot that added the file or, for kDeleted, that deleted it. Absent (kAdded only): the
+  // one that makes the manifest.
   std::optional<SnapshotId> snapshot_id;
-  // Data sequence number and file sequence number. Absent (kAdded only): the manifest's, once that is known.
+  // Data sequence number and file sequence number. Absent (kAdded only): the manifest's, once that
+  // is known.
   std::optional<SequenceNumber> sequence_number;
   std::optional<SequenceNumber> file_sequence_number;
   DataFile file;
@@ -41,19 +44,21 @@ struct ManifestContext {
 
 struct EncodedManifest {
   std::string bytes;
-  // The row for the manifest list, complete but for manifest_path, which the caller sets. Its sequence numbers are
-  // unassigned where the entries inherit them.
+  // The row for the manifest list, complete but for manifest_path, which the caller sets. Its
+  // sequence numbers are unassigned where the entries inherit them.
   ManifestFile file;
 };
 
-// The bytes of a manifest. The result does not depend on the commit attempt and is used again by every retry.
-// kInvalidArgument, with the file's path, for entries that readers would refuse: kExisting or kDeleted without
-// sequence numbers, a file of the other content kind, negative sizes, a partitioned spec (not yet).
+// The bytes of a manifest. The result does not depend on the commit attempt and is used again by
+// every retry. kInvalidArgument, with the file's path, for entries that readers would refuse:
+// kExisting or kDeleted without sequence numbers, a file of the other content kind, negative sizes,
+// a partitioned spec (not yet).
 absl::StatusOr<EncodedManifest> EncodeManifest(const ManifestContext& context,
                                                absl::Span<const ManifestEntry> entries);
 
-// Manifests of format versions 1, 2 and 3, by any writer, with what the entries inherit from `manifest` filled in: every
-// entry has its snapshot id and both sequence numbers, if the manifest itself has them. kDataLoss when the bytes are wrong.
+// Manifests of format versions 1, 2 and 3, by any writer, with what the entries inherit from
+// `manifest` filled in: every entry has its snapshot id and both sequence numbers, if the manifest
+// itself has them. kDataLoss when the bytes are wrong.
 absl::StatusOr<std::vector<ManifestEntry>> DecodeManifest(std::string_view bytes,
                                                           const ManifestFile& manifest);
 

@@ -1,10 +1,13 @@
-// The summary of a snapshot: what it added and removed, and the totals after it (Iceberg specification, "Optional Snapshot
-// Summary Fields").
+// The summary of a snapshot: what it added and removed, and the totals after it (Iceberg
+// specification, "Optional Snapshot Summary Fields").
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "iceberg/data_file.h"
 
@@ -23,8 +26,9 @@ class SummaryDelta {
   void Add(const DataFile& file);
   void Remove(const DataFile& file);
 
-  // kAppend when only data files were added, or nothing changed; kDelete when only delete files were added or data files
-  // removed; else kOverwrite. (kReplace is for the caller who knows that the rows are the same.)
+  // kAppend when only data files were added, or nothing changed; kDelete when only delete files
+  // were added or data files removed; else kOverwrite. (kReplace is for the caller who knows that
+  // the rows are the same.)
   SnapshotOperation Operation() const;
 
  private:
@@ -46,11 +50,12 @@ class SummaryDelta {
 
   Side added_;
   Side removed_;
+  std::set<std::vector<std::optional<std::string>>> partitions_;
 };
 
-// The whole summary with "operation". Only deltas that are not zero are written. A total is the parent's plus the delta; when
-// `parent` lacks it, or it is no number, the total is left out. `parent` null: the first snapshot, totals start at 0.
-// `extra` is added as it is.
+// The whole summary with "operation". Only deltas that are not zero are written. A total is the
+// parent's plus the delta; when `parent` lacks it, or it is no number, the total is left out.
+// `parent` null: the first snapshot, totals start at 0. `extra` is added as it is.
 SnapshotSummary BuildSummary(SnapshotOperation operation, const SummaryDelta& delta,
                              const SnapshotSummary* parent, SnapshotSummary extra);
 
