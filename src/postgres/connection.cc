@@ -73,7 +73,7 @@ absl::StatusOr<std::vector<Setting>> ConnectParameters(const ConnectionOptions& 
     }
     parameters.emplace_back(keyword, value);
   };
-  if (!options.password.empty()) set("password", options.password);
+  if (!options.password.empty()) set("password", options.password.Reveal());
   if (options.kind == SessionKind::kReplication) set("replication", "database");
   set_if_absent("application_name", options.application_name);
   set("client_encoding", "UTF8");

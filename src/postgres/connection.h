@@ -17,6 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "base/secret.h"
 
 // libpq's own types, seen by the .cc files of this layer only.
 struct pg_conn;
@@ -32,7 +33,7 @@ enum class SessionKind {
 
 struct ConnectionOptions {
   std::string url;       // postgres://… or a keyword=value string, as libpq takes it
-  std::string password;  // secret: never printed, logged or put into a status; empty: the URL's, or none
+  Secret password;       // empty: the URL's, or none
   std::string application_name = "fjord";
   SessionKind kind = SessionKind::kOrdinary;
   std::vector<std::pair<std::string, std::string>> settings;  // set after our own, so they win

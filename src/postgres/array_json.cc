@@ -1,0 +1,100 @@
+// Arrays in PostgreSQL's text form as JSON text (docs/postgres-types.md, "Arrays").
+//
+// Format: PostgreSQL manual, "Arrays", "Array Input and Output Syntax".
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+#include "postgres/text_value.h"
+
+namespace fjord {
+namespace {
+
+constexpr ValueFailure kMalformedArray{DecodeProblem::Kind::kMalformed, "not an array in PostgreSQL's form"};
+
+void AppendJsonString(std::string_view text, std::string& out) { out += JsonQuote(text); }
+
+// PostgreSQL prints numbers as JSON does, but for NaN and the infinities.
+bool IsJsonNumber(std::string_view text) {
+  const size_t sign = !text.empty() && text[0] == '-' ? 1 : 0;
+  return text.size() > sign && text[sign] >= '0' && text[sign] <= '9';
+}
+
+// `text` without quotes and escapes.
+bool AppendElement(std::string_view text, ArrayElement element, std::string& out) {
+  switch (element) {
+    case ArrayElement::kNumber:
+      if (IsJsonNumber(text)) {
+        out += text;
+      } else {
+        AppendJsonString(text, out);
+      }
+      return true;
+    case ArrayElement::kBoolean:
+      if (text != "t" && text != "f") return false;
+      out += text == "t" ? "true" : "false";
+      return true;
+    case ArrayElement::kJson: out += text; return true;
+    case ArrayElement::kString: AppendJsonString(text, out); return true;
+  }
+  return false;
+}
+
+struct Element {
+  std::string text;
+  bool quoted = false;
+};
+
+// Takes one element from the front of `rest`; false when it is broken.
+bool TakeElement(std::string_view& rest, char delimiter, Element& element) {
+  element.text.clear();
+  element.quoted = !rest.empty() && rest.front() == '"';
+  size_t i = element.quoted ? 1 : 0;
+  for (; i < rest.size(); ++i) {
+    const char c = rest[i];
+    if (element.quoted ? c == '"' : c == delimiter || c == '}') break;
+    if (c == '\\' && ++i == rest.size()) return false;
+    element.text += rest[i];
+  }
+  if (i == rest.size()) return false;
+  rest.remove_prefix(i + (element.quoted ? 1 : 0));
+  return element.quoted || !element.text.empty();
+}
+
+}  // namespace
+
+ValueFailure ArrayToJson(std::string_view text, ArrayElement element, char delimiter, std::string& out) {
+  out.clear();
+  // Bounds other than 1 ("[0:1]={…}") and further dimensions have no JSON array that gives them back.
+  if (text.starts_with('[') || text.starts_with("{{")) {
+    AppendJsonString(text, out);
+    return {};
+  }
+  if (!text.starts_with('{') || !text.ends_with('}')) return kMalformedArray;
+  if (text == "{}") {
+    out = "[]";
+    return {};
+  }
+  std::string_view rest = text.substr(1);
+  Element taken;
+  out += '[';
+  while (true) {
+    if (!TakeElement(rest, delimiter, taken)) return kMalformedArray;
+    if (!taken.quoted && taken.text == "NULL") {
+      out += "null";
+    } else if (!AppendElement(taken.text, element, out)) {
+      return kMalformedArray;
+    }
+    if (rest.empty()) return kMalformedArray;
+    const char next = rest.front();
+    rest.remove_prefix(1);
+    if (next == '}') break;
+    if (next != delimiter) return kMalformedArray;
+    out += ',';
+  }
+  if (!rest.empty()) return kMalformedArray;
+  out += ']';
+  return {};
+}
+
+}  // namespace fjord
