@@ -34,7 +34,7 @@ void Collapse::NextPart() {
 void Collapse::Reset() {
   NextPart();
   pending_.clear();
-  truncated_ = false;
+  truncations_ = 0;
   changes_ = repaired_ = 0;
   first_commit_ = last_commit_ = {};
 }
@@ -265,7 +265,7 @@ void Collapse::Truncate() {
   by_key_.clear();
   states_.clear();
   appended_.clear();
-  truncated_ = true;
+  ++truncations_;
 }
 
 }  // namespace fjord

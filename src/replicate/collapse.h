@@ -55,7 +55,7 @@ class Collapse {
  public:
   Collapse(const TableShape* shape, DivergenceRule rule) : shape_(shape), rule_(rule) {}
 
-  // Takes in the records of a block. TRUNCATE empties what was collapsed and sets truncated(). kFailedPrecondition: the
+  // Takes in the records of a block. TRUNCATE empties what was collapsed and counts truncations(). kFailedPrecondition: the
   // table cannot go on (divergence, a kBlock record); the message has the LSN.
   absl::Status Add(std::string block, const AbortedXids* aborted, Lsn commit_hint);
 
@@ -63,14 +63,15 @@ class Collapse {
   // Rows of an append-only table, in their order.
   const std::vector<uint32_t>& appended() const { return appended_; }
   std::span<const TextCell> Row(uint32_t row) const;
-  bool truncated() const { return truncated_; }
+  // How many TRUNCATEs this epoch has seen. Each empties what is staged in the lake, too.
+  int truncations() const { return truncations_; }
   int64_t changes() const { return changes_; }
   int64_t repaired() const { return repaired_; }
   // The last commit record seen, and its time.
   const CommitMark& last_commit() const { return last_commit_; }
   const CommitMark& first_commit() const { return first_commit_; }
   uint64_t memory_bytes() const;
-  // Forgets keys, rows and blocks, but not truncated(), changes() and commits: the next part of the same epoch begins.
+  // Forgets keys, rows and blocks, but not truncations(), changes() and commits: the next part of the same epoch begins.
   void NextPart();
   // Everything as new.
   void Reset();
@@ -111,7 +112,7 @@ class Collapse {
   std::vector<KeyState> states_;
   std::vector<uint32_t> appended_;
   PgOutputScratch scratch_;
-  bool truncated_ = false;
+  int truncations_ = 0;
   int64_t changes_ = 0;
   int64_t repaired_ = 0;
   CommitMark first_commit_;

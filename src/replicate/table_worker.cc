@@ -46,9 +46,9 @@ absl::Status TableWorker::Collect() {
     const std::shared_ptr<const AbortedXids> aborted = taken->block.aborted;
     ASSIGN_OR_RETURN(std::string records, std::move(taken->block).Take());
     bytes += records.size();
-    const bool was_truncated = collapse_.truncated();
+    const int truncations = collapse_.truncations();
     RETURN_IF_ERROR(collapse_.Add(std::move(records), aborted.get(), collapse_.last_commit().end_lsn));
-    if (collapse_.truncated() && !was_truncated) RETURN_IF_ERROR(lake_->ClearRows());
+    if (collapse_.truncations() > truncations) RETURN_IF_ERROR(lake_->ClearRows());
     if (collapse_.memory_bytes() > limits_.part_bytes_max) RETURN_IF_ERROR(FlushPart());
     if (taken->boundary && (collapse_.changes() >= limits_.epoch_changes_max || bytes >= limits_.epoch_bytes_max)) {
       return absl::OkStatus();
