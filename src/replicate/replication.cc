@@ -97,7 +97,8 @@ class ReplicationRunner::Impl {
   // Starting.
   absl::Status Start();
   absl::Status MakeEntries(const SourceView& view);
-  void OpenLake(TableEntry& entry);
+  absl::Status OpenLake(TableEntry& entry);
+  void OpenEntry(TableEntry& entry);
   absl::Status PrepareSlot(const SourceView& view);
   absl::Status CreatePermanentSlot();
   void StartStream();
@@ -125,6 +126,7 @@ class ReplicationRunner::Impl {
   absl::Status Finish();
   void Shutdown();
   bool AnyBusy() const;
+  Lsn confirmed() const { return Lsn(confirmed_.load()); }
 
   const ReplicationOptions options_;
   const ReplicationEnvironment environment_;
@@ -153,7 +155,7 @@ class ReplicationRunner::Impl {
   bool record_wanted_ = false;  // guarded by mutex_
   absl::Status copy_failure_;  // guarded by mutex_
   absl::Time last_control_ = absl::InfinitePast();
-  Lsn confirmed_;
+  std::atomic<uint64_t> confirmed_{0};
   mutable std::atomic<bool> started_{false};
 };
 
@@ -217,7 +219,7 @@ absl::Status ReplicationRunner::Impl::MakeEntries(const SourceView& view) {
   for (int i = 0; i < std::max(1, options_.workers); ++i) {
     openers.emplace_back([&] {
       for (size_t at = next++; at < entries_.size(); at = next++) {
-        if (entries_[at]->phase == TablePhase::kOpening) OpenLake(*entries_[at]);
+        if (entries_[at]->phase == TablePhase::kOpening) OpenEntry(*entries_[at]);
       }
     });
   }
@@ -230,8 +232,8 @@ absl::Status ReplicationRunner::Impl::MakeEntries(const SourceView& view) {
   return absl::OkStatus();
 }
 
-// Opens the lake table and decides whether it resumes. On any thread, for an entry that nobody else touches.
-void ReplicationRunner::Impl::OpenLake(TableEntry& entry) {
+// On any thread, for an entry that nobody else touches.
+absl::Status ReplicationRunner::Impl::OpenLake(TableEntry& entry) {
   LakeTableSpec spec{.ident = entry.source.options->target,
                      .display_name = entry.source.name,
                      .source = source_id_,
@@ -239,52 +241,57 @@ void ReplicationRunner::Impl::OpenLake(TableEntry& entry) {
                      .accept_external_writes = entry.source.options->accept_external_writes};
   for (const PgColumn& column : entry.shape.columns) spec.columns.push_back({column.name, column.lake, column.required});
   spec.key = entry.shape.key;
-  absl::StatusOr<std::unique_ptr<LakeTable>> opened =
-      LakeTable::Open({.catalog = environment_.catalog,
-                       .store = environment_.store,
-                       .clock = environment_.clock,
-                       .index_folder = StrCat(options_.state_dir, "/index")},
-                      std::move(spec));
+  ASSIGN_OR_RETURN(std::unique_ptr<LakeTable> lake,
+                   LakeTable::Open({.catalog = environment_.catalog,
+                                    .store = environment_.store,
+                                    .clock = environment_.clock,
+                                    .index_folder = StrCat(options_.state_dir, "/index")},
+                                   std::move(spec)));
+  if (!entry.table_uuid.empty() && entry.table_uuid != lake->table_uuid()) {
+    return absl::FailedPreconditionError(
+        StrCat(entry.source.name, ": its lake table was replaced by another one. Start again to have it copied."));
+  }
+  entry.table_uuid = lake->table_uuid();
+  entry.shape.seed = lake->key_seed();
+  entry.counters.rows = lake->rows();
+  const EpochLimits limits{.part_bytes_max = static_cast<uint64_t>(options_.memory_bytes_max) / 8,
+                           .epoch_changes_max = std::max<int64_t>(options_.publish_rows, 200'000),
+                           .epoch_bytes_max = static_cast<uint64_t>(options_.publish_bytes)};
+  const EpochPolicy policy{.divergence = entry.source.options->divergence,
+                           .unrepresentable = entry.source.options->unrepresentable};
+  entry.worker = std::make_unique<TableWorker>(&entry.routed, &entry.shape, identity_.timeline, limits, policy, &entry.counters);
+  entry.worker->SetLake(std::move(lake));
+  return absl::OkStatus();
+}
+
+// Opens the table for the first time and decides whether it resumes.
+void ReplicationRunner::Impl::OpenEntry(TableEntry& entry) {
+  const absl::Status opened = OpenLake(entry);
   if (!opened.ok()) {
-    entry.Block(StrCat(Message(opened.status())));
-    if (IsPassing(opened.status())) {
+    entry.Block(StrCat(Message(opened)));
+    if (IsPassing(opened)) {
       entry.phase = TablePhase::kRewinding;
     } else {
-      LogError("a table is set aside", {{"table", entry.source.name}, {"reason", Message(opened.status())}});
+      LogError("a table is set aside", {{"table", entry.source.name}, {"reason", Message(opened)}});
     }
     return;
   }
-  LakeTable& lake = **opened;
-  entry.shape.seed = lake.key_seed();
-  const ControlTable* known = nullptr;
-  if (control_->record()) {
-    const auto it = control_->record()->tables.find(entry.source.name);
-    if (it != control_->record()->tables.end()) known = &it->second;
-  }
-  const ResumeDecision decision = DecideResume({.oid = entry.source.info->oid,
+  const ControlTable* known = entry.known ? &control_->record()->tables.at(entry.source.name) : nullptr;
+  const std::optional<Watermark> watermark = entry.worker->lake()->watermark();
+  const ResumeDecision decision = DecideResume({.oid = entry.routed.oid,
                                                 .membership = entry.membership,
-                                                .table_uuid = lake.table_uuid(),
-                                                .watermark = lake.watermark(),
+                                                .table_uuid = entry.table_uuid,
+                                                .watermark = watermark,
                                                 .control = known});
-  entry.counters.rows = lake.rows();
   if (decision.kind == ResumeDecision::Kind::kResume) {
     entry.covered_since = known->covered_since.value;
-    entry.routed.watermark_lsn = lake.watermark()->lsn.value;
+    entry.routed.watermark_lsn = watermark->lsn.value;
     entry.phase = TablePhase::kJoining;
-  } else {
-    if (lake.watermark()) {
-      LogWarning("a table is copied again", {{"table", entry.source.name}, {"reason", decision.reason}});
-    }
-    entry.phase = TablePhase::kCopying;
+    return;
   }
-  entry.worker = std::make_unique<TableWorker>(
-      &entry.routed, &entry.shape, identity_.timeline,
-      EpochLimits{.part_bytes_max = static_cast<uint64_t>(options_.memory_bytes_max) / 8,
-                  .epoch_changes_max = std::max<int64_t>(options_.publish_rows, 200'000),
-                  .epoch_bytes_max = static_cast<uint64_t>(options_.publish_bytes)},
-      EpochPolicy{.divergence = entry.source.options->divergence, .unrepresentable = entry.source.options->unrepresentable},
-      &entry.counters);
-  entry.worker->SetLake(*std::move(opened));
+  if (watermark) LogWarning("a table is copied again", {{"table", entry.source.name}, {"reason", decision.reason}});
+  entry.known = false;
+  entry.phase = TablePhase::kCopying;
 }
 
 absl::Status ReplicationRunner::Impl::PrepareSlot(const SourceView& view) {
@@ -305,8 +312,8 @@ absl::Status ReplicationRunner::Impl::PrepareSlot(const SourceView& view) {
       return absl::UnavailableError(StrCat("slot ", options_.slot, " is in use by process ", *view.slot->active_pid,
                                            " of the server: is another fjord running?"));
     }
-    confirmed_ = control_->record()->position;
-    return control_->Write(MakeRecord(confirmed_));
+    confirmed_ = control_->record()->position.value;
+    return control_->Write(MakeRecord(confirmed()));
   }
   // That a slot is about to be made is written down first: a slot without a record would look like somebody else's.
   RETURN_IF_ERROR(control_->Write(MakeRecord(Lsn())));
@@ -331,14 +338,14 @@ absl::Status ReplicationRunner::Impl::CreatePermanentSlot() {
   ASSIGN_OR_RETURN(slot_session_, Connection::Open(Replicating(options_.connection)));
   ASSIGN_OR_RETURN(new_slot_, CreateSlot(*slot_session_, options_.slot, SlotLife::kPermanent, kSlotWaitInterval,
                                          [this] { return SayWhatTheSlotWaitsFor(); }));
-  confirmed_ = new_slot_->consistent_point;
-  LogInfo("slot made", {{"slot", options_.slot}, {"lsn", FormatLsn(confirmed_)}});
+  confirmed_ = new_slot_->consistent_point.value;
+  LogInfo("slot made", {{"slot", options_.slot}, {"lsn", FormatLsn(confirmed())}});
   for (const auto& entry : entries_) {
     if (entry->phase != TablePhase::kCopying) continue;
-    entry->routed.watermark_lsn = confirmed_.value;
-    entry->covered_since = confirmed_.value;
+    entry->routed.watermark_lsn = confirmed_.load();
+    entry->covered_since = confirmed_.load();
   }
-  return control_->Write(MakeRecord(confirmed_));
+  return control_->Write(MakeRecord(confirmed()));
 }
 
 ControlRecord ReplicationRunner::Impl::MakeRecord(Lsn position) const {
@@ -351,7 +358,7 @@ ControlRecord ReplicationRunner::Impl::MakeRecord(Lsn position) const {
   record.timeline = identity_.timeline;
   record.position = position;
   for (const auto& entry : entries_) {
-    if (entry->worker == nullptr) {
+    if (entry->table_uuid.empty()) {
       // A table that could not be opened keeps what was known of it, and SafePosition keeps its WAL.
       if (entry->known) {
         const auto it = control_->record()->tables.find(entry->source.name);
@@ -362,7 +369,7 @@ ControlRecord ReplicationRunner::Impl::MakeRecord(Lsn position) const {
     const TablePhase phase = entry->phase;
     record.tables[entry->source.name] = {
         .oid = entry->routed.oid,
-        .table_uuid = entry->worker->lake() == nullptr ? "" : entry->worker->lake()->table_uuid(),
+        .table_uuid = entry->table_uuid,
         .membership_oid = entry->membership.oid,
         .membership_xmin = entry->membership.xmin,
         .state = phase == TablePhase::kBlocked ? "blocked" : phase == TablePhase::kCopying ? "copying" : "streaming",
@@ -482,7 +489,7 @@ absl::Status ReplicationRunner::Impl::RecordIfWanted() {
     std::lock_guard lock(mutex_);
     if (!record_wanted_) return absl::OkStatus();
   }
-  RETURN_IF_ERROR(control_->Write(MakeRecord(confirmed_)));
+  RETURN_IF_ERROR(control_->Write(MakeRecord(confirmed())));
   std::lock_guard lock(mutex_);
   record_wanted_ = false;
   recorded_.notify_all();
@@ -490,7 +497,7 @@ absl::Status ReplicationRunner::Impl::RecordIfWanted() {
 }
 
 void ReplicationRunner::Impl::StartStream() {
-  ReplicationStreamOptions options{.connection = options_.connection, .slot = options_.slot, .start = confirmed_,
+  ReplicationStreamOptions options{.connection = options_.connection, .slot = options_.slot, .start = confirmed(),
                                    .publications = publications_};
   stream_ = std::make_unique<StreamThread>(
       std::move(options), router_.get(),
@@ -501,8 +508,10 @@ void ReplicationRunner::Impl::StartStream() {
 // On the stream's thread, which owns skip_until.
 absl::Status ReplicationRunner::Impl::BeforeConnect() {
   ASSIGN_OR_RETURN(const SourceView view, LookAgain(options_));
+  ControlRecord ours{.system_identifier = identity_.system_identifier, .database = identity_.database,
+                     .slot = options_.slot, .timeline = identity_.timeline, .position = confirmed()};
   ASSIGN_OR_RETURN(const SlotPlan plan, ProveLineage({.identity = view.identity, .history = view.history, .slot = view.slot,
-                                                      .control = MakeRecord(confirmed_), .slot_name = options_.slot,
+                                                      .control = std::move(ours), .slot_name = options_.slot,
                                                       .replication = options_.name}));
   if (plan != SlotPlan::kUse) return absl::DataLossError(StrCat("slot ", options_.slot, " is gone"));
   join_requested_ = false;
@@ -602,15 +611,22 @@ void ReplicationRunner::Impl::RunEpoch(TableEntry& entry) {
 }
 
 void ReplicationRunner::Impl::Reopen(TableEntry& entry) {
-  const uint64_t covered_since = entry.covered_since;
   entry.worker.reset();
-  OpenLake(entry);
-  entry.covered_since = covered_since;
-  if (entry.phase == TablePhase::kCopying) {
-    entry.Block(StrCat(entry.source.name, ": its lake table changed while it was being followed; start again"));
+  absl::Status status = OpenLake(entry);
+  if (status.ok() && !entry.worker->lake()->watermark()) {
+    status = absl::FailedPreconditionError(StrCat(entry.source.name, ": its lake table was emptied by somebody else"));
   }
-  entry.retry_at = absl::Now() + entry.backoff;
-  entry.backoff = std::min(entry.backoff * 2, kRewindBackoffMax);
+  if (status.ok()) {
+    // A commit whose outcome was unknown may have landed.
+    entry.routed.watermark_lsn = entry.worker->lake()->watermark()->lsn.value;
+    entry.phase = TablePhase::kJoining;
+  } else if (IsPassing(status)) {
+    entry.retry_at = absl::Now() + entry.backoff;
+    entry.backoff = std::min(entry.backoff * 2, kRewindBackoffMax);
+  } else {
+    LogError("a table is set aside", {{"table", entry.source.name}, {"reason", Message(status)}});
+    entry.Block(StrCat(Message(status)));
+  }
   entry.busy = false;
   wake_.notify_all();
 }
@@ -624,14 +640,14 @@ Lsn ReplicationRunner::Impl::SafePosition() const {
     const bool has_base = entry->known || entry->covered_since != 0;
     if (has_base && entry->routed.pending()) safe = std::min(safe, Lsn(entry->routed.watermark_lsn.load()));
   }
-  return std::max(safe, confirmed_);
+  return std::max(safe, confirmed());
 }
 
 absl::Status ReplicationRunner::Impl::Acknowledge(absl::Time now, bool at_once) {
   if (stream_ == nullptr) return absl::OkStatus();
   if (!at_once && now - last_control_ < kControlInterval) return absl::OkStatus();
   const Lsn safe = SafePosition();
-  if (safe <= confirmed_ && !at_once) return absl::OkStatus();
+  if (safe <= confirmed() && !at_once) return absl::OkStatus();
   last_control_ = now;
   KillPoint("before-confirm");
   // The record first: if the slot were ahead of it, the next start could not tell our own confirmation from somebody else's.
@@ -641,7 +657,7 @@ absl::Status ReplicationRunner::Impl::Acknowledge(absl::Time now, bool at_once) 
     LogWarning("the control record could not be written, the slot stays where it is", {{"reason", Message(written)}});
     return absl::OkStatus();
   }
-  confirmed_ = safe;
+  confirmed_ = safe.value;
   stream_->Confirm(safe);
   KillPoint("after-confirm");
   return absl::OkStatus();
@@ -663,7 +679,7 @@ absl::Status ReplicationRunner::Impl::Finish() {
     RETURN_IF_ERROR(Acknowledge(absl::Now(), true));
     stream_->Stop();
   } else {
-    RETURN_IF_ERROR(control_->Write(MakeRecord(confirmed_)));
+    RETURN_IF_ERROR(control_->Write(MakeRecord(confirmed())));
   }
   pool_.Stop();
   for (const auto& entry : entries_) {
@@ -687,7 +703,7 @@ ReplicationStatus ReplicationRunner::Impl::Snapshot() const {
   status.connected = stream_ != nullptr && stream_->connected();
   if (stream_ != nullptr) status.last_error = stream_->last_error();
   status.received = router_->received();
-  status.confirmed = stream_ != nullptr ? stream_->confirmed() : confirmed_;
+  status.confirmed = stream_ != nullptr ? stream_->confirmed() : confirmed();
   status.window_bytes = static_cast<int64_t>(account_.used());
   status.spool_bytes = static_cast<int64_t>(spool_->bytes_on_disk());
   const int64_t now_us = absl::ToUnixMicros(absl::Now());

@@ -1,0 +1,1 @@
+#include "replicate/control.h"
