@@ -23,7 +23,7 @@ struct AvroReaderLimits {
   size_t schema_bytes_max = 16 << 20;      // avro.schema
   size_t block_bytes_max = 256 << 20;      // one block, decompressed
   size_t values_per_datum_max = 4 << 20;   // nodes of one value's tree
-  size_t values_per_file_max = 256 << 20;  // nodes of all trees: bounds time, as values may take no bytes
+  size_t values_per_file_max = 256 << 20;  // of all trees: bounds time, as values may take no bytes
   int depth_max = 64;                      // nesting of one value
 };
 
