@@ -43,27 +43,34 @@ absl::StatusOr<std::vector<LiveManifest>> ReadLiveManifests(ObjectStore& store, 
 
 absl::StatusOr<Lineage> FindLineage(const TableMetadata& metadata) {
   Lineage lineage;
+  std::optional<MirroredWatermark> mirrored;
+  if (const auto it = metadata.properties.find(kWatermarkProperty); it != metadata.properties.end()) {
+    ASSIGN_OR_RETURN(mirrored, ParseMirroredWatermark(it->second));
+  }
   std::optional<SnapshotId> at = metadata.current_snapshot_id;
-  while (at) {
+  while (at && !lineage.own_snapshot) {
     const Snapshot* snapshot = metadata.FindSnapshot(*at);
     if (snapshot == nullptr) break;
     ASSIGN_OR_RETURN(const std::optional<OwnSnapshot> own, ParseOwnSnapshot(snapshot->summary));
     if (own) {
       lineage.watermark = own->watermark;
       lineage.own_snapshot = *at;
-      std::reverse(lineage.foreign.begin(), lineage.foreign.end());
-      return lineage;
+    } else {
+      lineage.foreign.push_back(*at);
+      at = snapshot->parent_snapshot_id;
     }
-    lineage.foreign.push_back(*at);
-    at = snapshot->parent_snapshot_id;
   }
   std::reverse(lineage.foreign.begin(), lineage.foreign.end());
-  const auto mirrored = metadata.properties.find(kWatermarkProperty);
-  if (mirrored != metadata.properties.end() && !lineage.foreign.empty()) {
+  if (!mirrored) return lineage;
+  if (lineage.own_snapshot) {
+    // The property was set by the newest own commit: another newest own snapshot on main means that main was set back.
+    lineage.rolled_back = mirrored->snapshot_id != *lineage.own_snapshot;
+  } else if (!lineage.foreign.empty()) {
     // Foreign snapshots lead to the head, and what they stand on was expired.
-    ASSIGN_OR_RETURN(const MirroredWatermark watermark, ParseMirroredWatermark(mirrored->second));
-    lineage.watermark = watermark.watermark;
+    lineage.watermark = mirrored->watermark;
     lineage.proven = false;
+  } else {
+    lineage.rolled_back = true;
   }
   return lineage;
 }

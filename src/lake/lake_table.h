@@ -57,12 +57,12 @@ struct LakeEnvironment {
 
 // A data file that a first copy wrote, not yet part of the table.
 struct CopiedFile;
+class CopyWriter;
 
 struct PublishedEpoch {
   SnapshotId snapshot;
   int64_t rows_added = 0;
   int64_t rows_deleted = 0;
-  int64_t bytes_added = 0;
 };
 
 class LakeTable {
@@ -98,13 +98,11 @@ class LakeTable {
   // Closes the part's data file; later parts may locate and read its rows.
   absl::Status EndPart();
   // One commit; the table then holds everything up to `watermark`. Without staged work an empty snapshot carries it.
-  // kAborted: somebody with our name published: drop the object. kUnknown: outcome unknown and not to be found out now:
-  // call FinishPublish until it answers otherwise. kUnavailable: nothing was committed, Publish may be called again.
+  // After kAborted (the head moved: another engine's commit, or another process with our name) and kUnknown (no clear answer)
+  // drop the object and Open it again: the table itself then says how far it is.
   absl::StatusOr<PublishedEpoch> Publish(const Watermark& watermark);
-  absl::StatusOr<PublishedEpoch> FinishPublish();
 
-  // First copy. Writers work in parallel, one thread each, and need nothing of this object but const members.
-  class CopyWriter;
+  // First copy (lake/copy_writer.h). Writers work in parallel, one thread each.
   std::unique_ptr<CopyWriter> NewCopyWriter() const;
   // The base: one snapshot that replaces whatever the table held by `files`, then the index is built.
   absl::StatusOr<PublishedEpoch> PublishBase(std::vector<CopiedFile> files, const Watermark& watermark);

@@ -1,0 +1,548 @@
+#include "lake/lake_table.h"
+
+#include <algorithm>
+#include <map>
+
+#include "absl/time/clock.h"
+#include "base/digest.h"
+#include "base/kill_point.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "base/strings.h"
+#include "columnar/parquet_reader.h"
+#include "io/object_store.h"
+#include "lake/copy_writer.h"
+#include "lake/delete_plan.h"
+#include "lake/head.h"
+#include "lake/live_files.h"
+#include "lake/publisher.h"
+#include "lake/staged_epoch.h"
+#include "lake/table_index.h"
+
+namespace fjord {
+namespace {
+
+// Iceberg identifier fields: required, and of types whose equality is exact (specification, "Identifier Field IDs").
+bool MayIdentify(const LakeColumn& column) {
+  return column.required && column.type.kind != TypeKind::kFloat && column.type.kind != TypeKind::kDouble;
+}
+
+Json InitialSchema(const LakeTableSpec& spec) {
+  Json fields = Json::MakeArray();
+  for (size_t i = 0; i < spec.columns.size(); ++i) {
+    Json field = Json::MakeObject();
+    field.Set("id", static_cast<int64_t>(i + 1));
+    field.Set("name", spec.columns[i].name);
+    field.Set("required", spec.columns[i].required);
+    field.Set("type", TypeName(spec.columns[i].type));
+    fields.Push(std::move(field));
+  }
+  Json schema = Json::MakeObject();
+  schema.Set("type", "struct");
+  schema.Set("schema-id", int64_t{0});
+  const bool identified = !spec.key.empty() && std::all_of(spec.key.begin(), spec.key.end(), [&](int column) {
+    return MayIdentify(spec.columns[static_cast<size_t>(column)]);
+  });
+  if (identified) {
+    Json ids = Json::MakeArray();
+    for (const int column : spec.key) ids.Push(static_cast<int64_t>(column + 1));
+    schema.Set("identifier-field-ids", std::move(ids));
+  }
+  schema.Set("fields", std::move(fields));
+  return schema;
+}
+
+std::string FormatSeed(const std::array<uint64_t, 2>& seed) {
+  std::string bytes;
+  bytes.append(reinterpret_cast<const char*>(seed.data()), sizeof seed);
+  return Hex(bytes);
+}
+
+absl::StatusOr<std::array<uint64_t, 2>> ParseSeed(std::string_view text) {
+  std::array<uint64_t, 2> seed{};
+  if (text.size() != 2 * sizeof seed) return absl::DataLossError("the table property fjord.index-seed is damaged");
+  auto* bytes = reinterpret_cast<uint8_t*>(seed.data());
+  for (size_t i = 0; i < sizeof seed; ++i) {
+    const std::optional<uint8_t> byte = ParseInt<uint8_t>(text.substr(2 * i, 2), 16);
+    if (!byte) return absl::DataLossError("the table property fjord.index-seed is damaged");
+    bytes[i] = *byte;
+  }
+  return seed;
+}
+
+}  // namespace
+
+class LakeTable::Impl {
+ public:
+  Impl(const LakeEnvironment& environment, LakeTableSpec spec) : env_(environment), spec_(std::move(spec)) {}
+
+  absl::Status Open();
+
+  absl::Status ClearRows();
+  absl::StatusOr<std::vector<RowLocation>> Locate(std::span<const Hash128> keys);
+  absl::StatusOr<ColumnBatch> ReadRows(std::span<const RowLocation> places, std::span<const int> columns);
+  absl::Status Append(const ColumnBatch& rows, std::span<const Hash128> keys);
+  absl::Status EndPart();
+  absl::StatusOr<PublishedEpoch> Publish(const Watermark& watermark);
+  absl::StatusOr<PublishedEpoch> PublishBase(std::vector<CopiedFile> files, const Watermark& watermark);
+
+  void BeginEpoch() {
+    DiscardEpoch();
+    epoch_ = std::make_unique<StagedEpoch>(env_.index_folder, seed_);
+  }
+  // Files that were staged are named by nothing and go; what cannot be deleted is litter, not harm.
+  void DiscardEpoch() {
+    writer_.reset();
+    if (epoch_ != nullptr) DeleteStaged(epoch_->files());
+    epoch_.reset();
+  }
+
+  LakeEnvironment env_;
+  LakeTableSpec spec_;
+  std::array<uint64_t, 2> seed_{};
+  std::vector<FileField> fields_;
+  std::vector<FileField> key_fields_;
+  TableHead head_;
+  std::optional<Watermark> watermark_;
+  std::vector<LiveDeleteFile> deletes_;
+  std::unique_ptr<TableIndex> index_;  // null for append-only tables
+  std::unique_ptr<StagedEpoch> epoch_;
+  std::unique_ptr<CopyWriter> writer_;  // of the current part
+  FileNumber writer_number_;
+  uint32_t writer_rows_ = 0;
+  uint32_t next_unindexed_number_ = 1;  // file numbers of append-only tables, within an epoch
+  int64_t rows_ = 0;
+
+  std::string NewDataLocation() const {
+    return StrCat(head_.loaded.metadata.location, "/data/", RandomUuid(), ".parquet");
+  }
+
+ private:
+  absl::StatusOr<LoadedTable> LoadOrCreate();
+  absl::Status CheckSchema();
+  absl::Status LoadHead(LoadedTable loaded);
+  absl::Status OpenIndex(const LiveFiles& files);
+  IndexState HeadState() const;
+  void DeleteStaged(const std::vector<StagedFile>& files) {
+    for (const StagedFile& file : files) env_.store->Delete(file.file.file_path).IgnoreError();  // because it is litter
+  }
+
+  // What the epoch does to the table, worked out against the index.
+  struct EpochEffect {
+    FileChanges changes;
+    std::vector<PositionsByFile> delete_files;       // written, in the order of changes.added_deletes
+    absl::flat_hash_set<std::string> gone_deletes;   // paths
+    RegistryStep registry;
+    int64_t rows_added = 0;
+    int64_t rows_deleted = 0;
+  };
+  absl::StatusOr<EpochEffect> WorkOut();
+  absl::StatusOr<PositionsByFile> LocateStale();
+  absl::Status WriteDeletes(const DeletePlan& plan, EpochEffect& effect);
+  std::string PathOf(FileNumber number) const;
+  absl::Status Commit(EpochEffect effect, const OwnSnapshot& own, RedoHeader::Base base);
+};
+
+absl::StatusOr<LoadedTable> LakeTable::Impl::LoadOrCreate() {
+  absl::StatusOr<LoadedTable> loaded = env_.catalog->LoadTable(spec_.ident);
+  if (!absl::IsNotFound(loaded.status())) return loaded;
+  RETURN_IF_ERROR(env_.catalog->CreateNamespace(spec_.ident.ns));
+  TableCreation creation{.schema = InitialSchema(spec_)};
+  creation.properties = {{"format-version", "2"},
+                         {"write.metadata.delete-after-commit.enabled", "true"},
+                         {"write.metadata.previous-versions-max", "100"},
+                         {"write.delete.mode", "merge-on-read"},
+                         {"write.update.mode", "merge-on-read"},
+                         {"write.merge.mode", "merge-on-read"},
+                         {kIndexSeedProperty, FormatSeed({RandomU64(), RandomU64()})}};
+  absl::StatusOr<LoadedTable> created = env_.catalog->CreateTable(spec_.ident, creation);
+  // Created by ourselves with a lost answer, or by another process: what is there is judged like any other table.
+  if (created.ok()) return created;
+  return env_.catalog->LoadTable(spec_.ident);
+}
+
+absl::Status LakeTable::Impl::CheckSchema() {
+  const TableMetadata& metadata = head_.loaded.metadata;
+  const std::string table = StrCat(spec_.display_name, ": lake table ", spec_.ident.ToString());
+  if (metadata.format_version != 2) {
+    return absl::FailedPreconditionError(StrCat(table, " has format version ", metadata.format_version, "; only 2 is supported yet"));
+  }
+  if (!metadata.IsUnpartitioned()) return absl::FailedPreconditionError(StrCat(table, " is partitioned, which is not supported yet"));
+  const Schema& schema = metadata.CurrentSchema();
+  fields_.clear();
+  key_fields_.clear();
+  for (const LakeColumn& column : spec_.columns) {
+    const auto it = std::find_if(schema.fields.begin(), schema.fields.end(),
+                                 [&](const SchemaField& field) { return field.name == column.name; });
+    if (it == schema.fields.end() || it->primitive != column.type || it->required != column.required) {
+      return absl::FailedPreconditionError(
+          StrCat(table, " has ", it == schema.fields.end() ? "no column " : "another type or nullability for column ", column.name,
+                 " (wanted ", TypeName(column.type), column.required ? ", required" : "",
+                 "). Schema changes are not supported yet: drop the lake table to have it copied again."));
+    }
+    fields_.push_back({it->id, column.name, column.type, column.required});
+  }
+  if (schema.fields.size() != spec_.columns.size()) {
+    return absl::FailedPreconditionError(StrCat(table, " has columns that the source has not. Schema changes are not supported "
+                                                       "yet: drop the lake table to have it copied again."));
+  }
+  for (const int column : spec_.key) key_fields_.push_back(fields_[static_cast<size_t>(column)]);
+  const auto seed = metadata.properties.find(kIndexSeedProperty);
+  if (seed == metadata.properties.end()) {
+    return absl::FailedPreconditionError(StrCat(table, " was not made by fjord. Choose another target, or drop it."));
+  }
+  ASSIGN_OR_RETURN(seed_, ParseSeed(seed->second));
+  return absl::OkStatus();
+}
+
+absl::Status LakeTable::Impl::LoadHead(LoadedTable loaded) {
+  head_ = {.loaded = std::move(loaded)};
+  head_.snapshot = head_.loaded.metadata.current_snapshot_id;
+  RETURN_IF_ERROR(CheckSchema());
+  ASSIGN_OR_RETURN(const Lineage lineage, FindLineage(head_.loaded.metadata));
+  if (lineage.rolled_back) {
+    return absl::FailedPreconditionError(StrCat(spec_.display_name, ": lake table ", spec_.ident.ToString(),
+                                                " was rolled back by somebody. Roll it forward, or drop it to have it copied again."));
+  }
+  if (head_.snapshot && !lineage.watermark) {
+    return absl::FailedPreconditionError(StrCat(spec_.display_name, ": lake table ", spec_.ident.ToString(),
+                                                " holds data that fjord did not write. Choose another target, or drop it."));
+  }
+  if (!lineage.proven) {
+    return absl::FailedPreconditionError(
+        StrCat(spec_.display_name, ": other engines committed to lake table ", spec_.ident.ToString(),
+               " and our last snapshot was expired, so what they did cannot be judged. Drop it to have it copied again."));
+  }
+  if (!spec_.accept_external_writes) {
+    RETURN_IF_ERROR(CheckForeignSnapshots(*env_.store, head_.loaded.metadata, fields_, lineage.foreign));
+  }
+  watermark_ = lineage.watermark;
+  ASSIGN_OR_RETURN(head_.manifests, ReadLiveManifests(*env_.store, head_.loaded.metadata, head_.snapshot));
+  return absl::OkStatus();
+}
+
+IndexState LakeTable::Impl::HeadState() const {
+  IndexState state;
+  if (head_.snapshot) state.snapshot = *head_.snapshot;
+  if (watermark_) {
+    state.timeline = watermark_->timeline;
+    state.lsn = watermark_->lsn;
+  }
+  return state;
+}
+
+absl::Status LakeTable::Impl::OpenIndex(const LiveFiles& files) {
+  index_.reset();
+  rows_ = 0;
+  for (const auto& [path, file] : files.data) rows_ += file.live_rows();
+  deletes_.clear();
+  if (spec_.key.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(index_, TableIndex::Open(*env_.store,
+                                            {.folder = env_.index_folder, .table_uuid = head_.loaded.metadata.table_uuid,
+                                             .seed = seed_, .key_fields = key_fields_, .display_name = spec_.display_name},
+                                            files, HeadState()));
+  for (const auto& [path, positions] : files.delete_files) {
+    LiveDeleteFile live{.path = path};
+    for (const auto& [data_path, rows] : positions) {
+      if (const DataFileEntry* entry = index_->files().FindPath(data_path)) live.positions[entry->number].AddMany(rows);
+    }
+    deletes_.push_back(std::move(live));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LakeTable::Impl::Open() {
+  ASSIGN_OR_RETURN(LoadedTable loaded, LoadOrCreate());
+  RETURN_IF_ERROR(LoadHead(std::move(loaded)));
+  ASSIGN_OR_RETURN(const LiveFiles files, ReadLiveFiles(*env_.store, head_.manifests));
+  return OpenIndex(files);
+}
+
+absl::Status LakeTable::Impl::ClearRows() {
+  writer_.reset();
+  DeleteStaged(epoch_->Clear());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<RowLocation>> LakeTable::Impl::Locate(std::span<const Hash128> keys) {
+  std::vector<RowLocation> places(keys.size());
+  RETURN_IF_ERROR(epoch_->Find(keys, places));
+  if (epoch_->cleared()) {
+    for (RowLocation& place : places) {
+      if (place == kRemovedRow) place = kNoRow;
+    }
+    return places;
+  }
+  std::vector<RowLocation> base(keys.size());
+  index_->rows().Find(keys, base);
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (places[i] == kRemovedRow) {
+      places[i] = kNoRow;
+    } else if (!places[i].present()) {
+      places[i] = base[i];
+    }
+  }
+  return places;
+}
+
+std::string LakeTable::Impl::PathOf(FileNumber number) const {
+  if (epoch_ != nullptr) {
+    if (const StagedFile* staged = epoch_->FindFile(number)) return staged->file.file_path;
+  }
+  const DataFileEntry* entry = index_->files().Find(number);
+  return entry == nullptr ? "" : entry->path;
+}
+
+absl::StatusOr<ColumnBatch> LakeTable::Impl::ReadRows(std::span<const RowLocation> places, std::span<const int> columns) {
+  std::vector<FileField> fields;
+  ColumnBatch out;
+  for (const int column : columns) {
+    fields.push_back(fields_[static_cast<size_t>(column)]);
+    out.columns.emplace_back(fields.back().type);
+    for (size_t i = 0; i < places.size(); ++i) out.columns.back().AppendNull();
+  }
+  std::map<FileNumber, std::map<RowPosition, std::vector<size_t>>> wanted;
+  for (size_t i = 0; i < places.size(); ++i) wanted[places[i].file][places[i].position].push_back(i);
+  for (const auto& [number, by_position] : wanted) {
+    const std::string path = PathOf(number);
+    std::vector<RowPosition> positions;
+    for (const auto& [position, indexes] : by_position) positions.push_back(position);
+    ASSIGN_OR_RETURN(std::unique_ptr<ReadableObject> object, env_.store->Open(path));
+    ASSIGN_OR_RETURN(const std::unique_ptr<ParquetReader> reader, ParquetReader::Open(std::move(object)));
+    absl::StatusOr<ColumnBatch> read = reader->ReadRows(positions, fields);
+    if (!read.ok()) return Annotate(read.status(), path);
+    size_t row = 0;
+    for (const auto& [position, indexes] : by_position) {
+      for (const size_t index : indexes) {
+        for (size_t c = 0; c < fields.size(); ++c) SetValue(read->columns[c], row, out.columns[c], index, out.arena);
+      }
+      ++row;
+    }
+  }
+  return out;
+}
+
+absl::Status LakeTable::Impl::Append(const ColumnBatch& rows, std::span<const Hash128> keys) {
+  if (writer_ == nullptr) {
+    writer_ = std::make_unique<CopyWriter>(env_.store, NewDataLocation(), fields_);
+    writer_number_ = index_ == nullptr ? FileNumber(next_unindexed_number_++) : index_->files().Allocate();
+    writer_rows_ = 0;
+  }
+  RETURN_IF_ERROR(writer_->Append(rows));
+  for (const Hash128& key : keys) epoch_->Put(key, {writer_number_, RowPosition(writer_rows_++)});
+  return absl::OkStatus();
+}
+
+absl::Status LakeTable::Impl::EndPart() {
+  if (writer_ != nullptr) {
+    ASSIGN_OR_RETURN(CopiedFile file, writer_->Finish());
+    writer_.reset();
+    if (file.rows() > 0) epoch_->AddFile({.number = writer_number_, .file = std::move(file.file)});
+  }
+  epoch_->EndPart();
+  return absl::OkStatus();
+}
+
+// Rows of the table whose keys the epoch put or removed.
+absl::StatusOr<PositionsByFile> LakeTable::Impl::LocateStale() {
+  std::map<FileNumber, std::vector<RowPosition>> found;
+  std::vector<Hash128> keys;
+  std::vector<RowLocation> places;
+  RETURN_IF_ERROR(epoch_->ForEach([&](std::span<const IndexChange> changes) -> absl::Status {
+    keys.clear();
+    for (const IndexChange& change : changes) keys.push_back(change.key);
+    places.resize(keys.size());
+    index_->rows().Find(keys, places);
+    for (const RowLocation& place : places) {
+      if (place.present()) found[place.file].push_back(place.position);
+    }
+    return absl::OkStatus();
+  }));
+  PositionsByFile stale;
+  for (auto& [file, positions] : found) {
+    std::sort(positions.begin(), positions.end());
+    stale[file].AddMany(positions);
+  }
+  return stale;
+}
+
+absl::StatusOr<LakeTable::Impl::EpochEffect> LakeTable::Impl::WorkOut() {
+  EpochEffect effect;
+  PositionsByFile fresh;
+  if (index_ != nullptr && !epoch_->cleared()) {
+    ASSIGN_OR_RETURN(fresh, LocateStale());
+  }
+  effect.changes.clear = epoch_->cleared();
+  if (epoch_->cleared()) {
+    effect.registry.base = RegistryStep::Base::kClear;
+    effect.rows_deleted = rows_;
+    for (const LiveDeleteFile& live : deletes_) effect.gone_deletes.insert(live.path);
+  }
+  // A data file of which no row is left goes as a whole.
+  absl::flat_hash_set<FileNumber> dropped;
+  for (auto it = fresh.begin(); it != fresh.end();) {
+    const DataFileEntry& entry = *index_->files().Find(it->first);
+    effect.rows_deleted += static_cast<int64_t>(it->second.Cardinality());
+    if (it->second.Cardinality() + entry.deleted.Cardinality() < entry.record_count) {
+      effect.registry.deleted.push_back({.file = it->first, .positions = it->second});
+      ++it;
+      continue;
+    }
+    dropped.insert(it->first);
+    effect.changes.removed.insert(entry.path);
+    effect.registry.removed.push_back(it->first);
+    effect.registry.forgotten.push_back(it->first);
+    it = fresh.erase(it);
+  }
+  for (const StagedFile& staged : epoch_->files()) {
+    const int64_t live = staged.file.record_count - static_cast<int64_t>(staged.deleted.Cardinality());
+    if (live == 0) continue;
+    effect.rows_added += live;
+    effect.changes.added_data.push_back(staged.file);
+    if (!staged.deleted.empty()) fresh[staged.number] = staged.deleted;
+    effect.registry.added.push_back({.number = staged.number, .path = staged.file.file_path,
+                                     .record_count = static_cast<uint64_t>(staged.file.record_count),
+                                     .sequence_number = SequenceNumber(head_.loaded.metadata.last_sequence_number.value + 1),
+                                     .deleted = staged.deleted});
+  }
+  static const std::vector<LiveDeleteFile> kNone;
+  const DeletePlan plan = PlanDeletes(epoch_->cleared() ? kNone : deletes_, fresh, dropped, {});
+  RETURN_IF_ERROR(WriteDeletes(plan, effect));
+  return effect;
+}
+
+absl::Status LakeTable::Impl::WriteDeletes(const DeletePlan& plan, EpochEffect& effect) {
+  for (const std::string& path : plan.removed) {
+    effect.changes.removed.insert(path);
+    effect.gone_deletes.insert(path);
+  }
+  for (const PositionsByFile& positions : plan.written) {
+    PositionsByPath by_path;
+    for (const auto& [number, set] : positions) by_path[PathOf(number)] = set.ToVector();
+    const std::string location = StrCat(head_.loaded.metadata.location, "/data/", RandomUuid(), "-deletes.parquet");
+    ASSIGN_OR_RETURN(std::unique_ptr<WriteStream> stream, env_.store->Create(location));
+    ASSIGN_OR_RETURN(const WrittenFile written, WritePositionDeletes(by_path, std::move(stream)));
+    DataFile file = DescribeFile(written, location, FileContent::kPositionDeletes);
+    if (by_path.size() == 1) {
+      file.referenced_data_file = by_path.begin()->first;
+    } else {
+      // Bounds of several paths would say nothing true about one file.
+      file.lower_bounds.clear();
+      file.upper_bounds.clear();
+    }
+    effect.changes.added_deletes.push_back(std::move(file));
+    effect.delete_files.push_back(positions);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<PublishedEpoch> LakeTable::Impl::Publish(const Watermark& watermark) {
+  RETURN_IF_ERROR(EndPart());
+  RETURN_IF_ERROR(epoch_->Finish());
+  ASSIGN_OR_RETURN(EpochEffect effect, WorkOut());
+  KillPoint("after-data-written");
+  PublishedEpoch published{.rows_added = effect.rows_added, .rows_deleted = effect.rows_deleted};
+  const OwnSnapshot own{.base_lsn = watermark_ ? watermark_->lsn : Lsn(), .watermark = watermark, .source = spec_.source,
+                        .operation = RandomUuid()};
+  const RedoHeader::Base base = epoch_->cleared() ? RedoHeader::Base::kClear : RedoHeader::Base::kKeep;
+  RETURN_IF_ERROR(Commit(std::move(effect), own, base));
+  published.snapshot = *head_.snapshot;
+  return published;
+}
+
+absl::Status LakeTable::Impl::Commit(EpochEffect effect, const OwnSnapshot& own, RedoHeader::Base base) {
+  const SnapshotId snapshot = NewSnapshotId(head_.loaded.metadata);
+  CommitInput input{.base = &head_, .changes = std::move(effect.changes), .snapshot = snapshot, .own = own,
+                    .retention = spec_.retention, .now_ms = absl::ToUnixMillis(absl::Now())};
+  ASSIGN_OR_RETURN(PreparedCommit prepared, PrepareCommit(*env_.store, input));
+  if (index_ != nullptr) {
+    RETURN_IF_ERROR(index_->WriteRedo(base, {.snapshot = snapshot, .timeline = own.watermark.timeline, .lsn = own.watermark.lsn},
+                                      effect.registry, [&](RedoWriter& redo) {
+      return epoch_->ForEach([&](std::span<const IndexChange> changes) {
+        std::vector<IndexChange> final_changes(changes.begin(), changes.end());
+        for (IndexChange& change : final_changes) {
+          if (change.location == kRemovedRow) change.location = kNoRow;
+        }
+        return redo.AddChanges(final_changes);
+      });
+    }));
+  }
+  absl::StatusOr<LoadedTable> committed = SendCommit(*env_.catalog, spec_.ident, prepared);
+  // Once a commit was sent its files may be the table's, whatever the answer was: they must not be taken for litter.
+  const std::unique_ptr<StagedEpoch> epoch = std::move(epoch_);
+  RETURN_IF_ERROR(committed.status());
+  if (committed->metadata.current_snapshot_id != snapshot) {
+    return absl::AbortedError(StrCat("somebody committed to ", spec_.ident.ToString(), " right after us"));
+  }
+  head_.loaded = *std::move(committed);
+  head_.snapshot = snapshot;
+  head_.manifests = std::move(prepared.manifests);
+  watermark_ = own.watermark;
+  rows_ += effect.rows_added - effect.rows_deleted;
+  std::erase_if(deletes_, [&](const LiveDeleteFile& live) { return effect.gone_deletes.contains(live.path); });
+  for (size_t i = 0; i < effect.delete_files.size(); ++i) {
+    deletes_.push_back({.path = input.changes.added_deletes[i].file_path, .positions = std::move(effect.delete_files[i])});
+  }
+  return index_ == nullptr ? absl::OkStatus() : index_->ApplyCommitted();
+}
+
+absl::StatusOr<PublishedEpoch> LakeTable::Impl::PublishBase(std::vector<CopiedFile> files, const Watermark& watermark) {
+  DiscardEpoch();
+  const SnapshotId snapshot = NewSnapshotId(head_.loaded.metadata);
+  CommitInput input{.base = &head_, .snapshot = snapshot,
+                    .own = {.watermark = watermark, .source = spec_.source, .operation = RandomUuid()},
+                    .retention = spec_.retention, .now_ms = absl::ToUnixMillis(absl::Now())};
+  input.changes.clear = head_.snapshot.has_value();
+  PublishedEpoch published{.snapshot = snapshot};
+  for (CopiedFile& file : files) {
+    published.rows_added += file.rows();
+    input.changes.added_data.push_back(std::move(file.file));
+  }
+  ASSIGN_OR_RETURN(const PreparedCommit prepared, PrepareCommit(*env_.store, input));
+  ASSIGN_OR_RETURN(LoadedTable committed, SendCommit(*env_.catalog, spec_.ident, prepared));
+  RETURN_IF_ERROR(LoadHead(std::move(committed)));
+  ASSIGN_OR_RETURN(const LiveFiles live, ReadLiveFiles(*env_.store, head_.manifests));
+  RETURN_IF_ERROR(OpenIndex(live));
+  return published;
+}
+
+LakeTable::LakeTable(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+LakeTable::~LakeTable() = default;
+
+absl::StatusOr<std::unique_ptr<LakeTable>> LakeTable::Open(const LakeEnvironment& environment, LakeTableSpec spec) {
+  auto impl = std::make_unique<Impl>(environment, std::move(spec));
+  RETURN_IF_ERROR(impl->Open());
+  return std::unique_ptr<LakeTable>(new LakeTable(std::move(impl)));
+}
+
+const std::optional<Watermark>& LakeTable::watermark() const { return impl_->watermark_; }
+const std::string& LakeTable::table_uuid() const { return impl_->head_.loaded.metadata.table_uuid; }
+const std::array<uint64_t, 2>& LakeTable::key_seed() const { return impl_->seed_; }
+const LakeTableSpec& LakeTable::spec() const { return impl_->spec_; }
+int64_t LakeTable::rows() const { return impl_->rows_; }
+std::string LakeTable::location() const { return impl_->head_.loaded.metadata.location; }
+void LakeTable::BeginEpoch() { impl_->BeginEpoch(); }
+void LakeTable::DiscardEpoch() { impl_->DiscardEpoch(); }
+absl::Status LakeTable::ClearRows() { return impl_->ClearRows(); }
+absl::StatusOr<std::vector<RowLocation>> LakeTable::Locate(std::span<const Hash128> keys) { return impl_->Locate(keys); }
+absl::StatusOr<ColumnBatch> LakeTable::ReadRows(std::span<const RowLocation> places, std::span<const int> columns) {
+  return impl_->ReadRows(places, columns);
+}
+absl::Status LakeTable::Append(const ColumnBatch& rows, std::span<const Hash128> keys) { return impl_->Append(rows, keys); }
+void LakeTable::MarkStale(std::span<const RowLocation> places) {
+  for (const RowLocation& place : places) impl_->epoch_->MarkStale(place);
+}
+void LakeTable::Remove(std::span<const Hash128> keys) {
+  for (const Hash128& key : keys) impl_->epoch_->Remove(key);
+}
+absl::Status LakeTable::EndPart() { return impl_->EndPart(); }
+absl::StatusOr<PublishedEpoch> LakeTable::Publish(const Watermark& watermark) { return impl_->Publish(watermark); }
+std::unique_ptr<CopyWriter> LakeTable::NewCopyWriter() const {
+  return std::make_unique<CopyWriter>(impl_->env_.store, impl_->NewDataLocation(), impl_->fields_);
+}
+absl::StatusOr<PublishedEpoch> LakeTable::PublishBase(std::vector<CopiedFile> files, const Watermark& watermark) {
+  return impl_->PublishBase(std::move(files), watermark);
+}
+absl::Status LakeTable::Close() { return impl_->index_ == nullptr ? absl::OkStatus() : impl_->index_->Close(); }
+
+}  // namespace fjord
