@@ -1,9 +1,9 @@
 // Secrets: where one is kept, and its value while it is in use.
 //
-// A Secret has no operator<<, no AbslStringify and no conversion, so it cannot get into a log line, an error or a page by
-// accident; the one place that needs the text says Reveal(). Sources are read when a secret is needed, not when the
-// configuration is loaded: a file may be replaced while the program runs, and a command that does not
-// connect does not need the password.
+// A Secret has no operator<<, no AbslStringify and no conversion, so it cannot get into a log line,
+// an error or a page by accident; the one place that needs the text says Reveal(). Sources are read
+// when a secret is needed, not when the configuration is loaded: a file may be replaced while the
+// program runs, and a command that does not connect does not need the password.
 #pragma once
 
 #include <string>
@@ -39,7 +39,8 @@ class SecretSource {
 
   static constexpr size_t kBytesMax = 64 * 1024;
 
-  // kFailedPrecondition, naming the variable or the file, when there is nothing or only an empty text.
+  // kFailedPrecondition, naming the variable or the file, when there is nothing or only an empty
+  // text.
   absl::StatusOr<Secret> Read() const;
   // "environment variable SHOP_PASSWORD", "file /run/secrets/shop": for messages. Never the value.
   std::string Describe() const;
@@ -54,7 +55,8 @@ class SecretSource {
   Secret value_;
 };
 
-// `text` with the passwords of all URLs ("scheme://user:PASSWORD@host") and of all `password=` settings replaced by "***".
+// `text` with the passwords of all URLs ("scheme://user:PASSWORD@host") and of all `password=`
+// settings replaced by "***".
 std::string RedactPasswords(std::string_view text);
 
 }  // namespace fjord

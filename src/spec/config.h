@@ -188,7 +188,10 @@ struct Config {
 // Reads a file. kNotFound when there is none; kInvalidArgument with every problem, one a line, each
 // "file:line:column: path.to.key: what is wrong", in the order of the file.
 absl::StatusOr<Config> LoadConfig(const std::string& file);
-// The same of a text. `file` names it in messages, and relative paths start at its folder.
+// The same for `fjord discover`: a replication may lack `tables`, and then has the one pattern
+// "*.*".
+absl::StatusOr<Config> LoadConfigForDiscovery(const std::string& file);
+// LoadConfig of a text. `file` names it in messages, and relative paths start at its folder.
 absl::StatusOr<Config> ParseConfig(std::string_view text, const std::string& file);
 
 }  // namespace fjord
