@@ -29,6 +29,11 @@ DEFAULT_SETTINGS = {
 }
 
 
+_UNDISTURBED = " ".join(f"-c {x}" for x in (
+    "statement_timeout=0", "lock_timeout=0", "idle_in_transaction_session_timeout=0",
+    "default_transaction_read_only=off", "default_transaction_isolation=read\\ committed"))
+
+
 def bin_folder():
     """The newest installed server (or $FJORD_TEST_PG_BIN)."""
     if os.environ.get("FJORD_TEST_PG_BIN"):
@@ -111,7 +116,8 @@ class Database:
         self.url = server.url(name)
 
     def connect(self, **options):
-        return psycopg.connect(self.url, autocommit=True, **options)
+        """A session whose settings a test's ALTER DATABASE … SET cannot disturb."""
+        return psycopg.connect(self.url, autocommit=True, options=_UNDISTURBED, **options)
 
     def psql(self, text, user="postgres", expect_ok=True):
         """Runs a script as psql would: each statement its own transaction unless the script says BEGIN."""
