@@ -1,12 +1,9 @@
 #include "cli/init_command.h"
 
-#include <iostream>
+#include "cli/runner.h"
 
 namespace fjord {
 
-ExitCode RunInit(const Config&, const InitOptions&) {
-  std::cerr << "fjord init: not yet: this version of fjord cannot do it\n";
-  return ExitCode::kFailure;
-}
+ExitCode RunInit(const Config& config, const InitOptions&) { return RunReplications(config, RunUntil::kCopied); }
 
 }  // namespace fjord

@@ -1,12 +1,9 @@
 #include "cli/run_command.h"
 
-#include <iostream>
+#include "cli/runner.h"
 
 namespace fjord {
 
-ExitCode RunRun(const Config&, const RunOptions&) {
-  std::cerr << "fjord run: not yet: this version of fjord cannot do it\n";
-  return ExitCode::kFailure;
-}
+ExitCode RunRun(const Config& config, const RunOptions&) { return RunReplications(config, RunUntil::kStopped); }
 
 }  // namespace fjord

@@ -21,7 +21,7 @@
 #include "replicate/resume.h"
 #include "replicate/source.h"
 #include "replicate/stream_thread.h"
-#include "replicate/table_entry.h"
+#include "replicate/replicated_table.h"
 
 namespace fjord {
 namespace {
@@ -97,17 +97,17 @@ class ReplicationRunner::Impl {
   // Starting.
   absl::Status Start();
   absl::Status MakeEntries(const SourceView& view);
-  absl::Status OpenLake(TableEntry& entry);
-  void OpenEntry(TableEntry& entry);
+  absl::Status OpenLake(ReplicatedTable& entry);
+  void OpenEntry(ReplicatedTable& entry);
   absl::Status PrepareSlot(const SourceView& view);
   absl::Status CreatePermanentSlot();
   void StartStream();
 
   // The first copy runs on its own thread, round after round until no table waits for a base.
   void CopyLoop();
-  absl::Status CopyRound(std::vector<TableEntry*> entries);
-  void CopyAnswered(TableEntry& entry, const Watermark& watermark, const absl::Status& status);
-  std::vector<TableEntry*> WaitingForCopy() const;
+  absl::Status CopyRound(std::vector<ReplicatedTable*> entries);
+  void CopyAnswered(ReplicatedTable& entry, const Watermark& watermark, const absl::Status& status);
+  std::vector<ReplicatedTable*> WaitingForCopy() const;
   absl::StatusOr<NewSlot> TemporarySlot(std::unique_ptr<Connection>& session);
   absl::Status SayWhatTheSlotWaitsFor();
   absl::Status WaitForRecord();
@@ -116,9 +116,9 @@ class ReplicationRunner::Impl {
   // The loop.
   absl::Status Loop(RunUntil until);
   void Schedule(absl::Time now, bool everything);
-  bool IsDue(const TableEntry& entry, absl::Time now) const;
-  void RunEpoch(TableEntry& entry);
-  void Reopen(TableEntry& entry);
+  bool IsDue(const ReplicatedTable& entry, absl::Time now) const;
+  void RunEpoch(ReplicatedTable& entry);
+  void Reopen(ReplicatedTable& entry);
   absl::Status BeforeConnect();
   Lsn SafePosition() const;
   absl::Status Acknowledge(absl::Time now, bool at_once);
@@ -132,7 +132,7 @@ class ReplicationRunner::Impl {
   const ReplicationEnvironment environment_;
   WindowAccount account_;
   std::unique_ptr<Spool> spool_;
-  std::vector<std::unique_ptr<TableEntry>> entries_;
+  std::vector<std::unique_ptr<ReplicatedTable>> entries_;
   std::unique_ptr<Router> router_;
   std::unique_ptr<StreamThread> stream_;
   std::unique_ptr<ControlStore> control_;
@@ -180,7 +180,7 @@ absl::Status ReplicationRunner::Impl::Start() {
 
 absl::Status ReplicationRunner::Impl::MakeEntries(const SourceView& view) {
   for (const SourceTable& source : view.tables) {
-    auto entry = std::make_unique<TableEntry>(&account_, spool_.get());
+    auto entry = std::make_unique<ReplicatedTable>(&account_, spool_.get());
     entry->source = source;
     entry->shape.name = source.name;
     entry->routed.shape = &entry->shape;
@@ -233,7 +233,7 @@ absl::Status ReplicationRunner::Impl::MakeEntries(const SourceView& view) {
 }
 
 // On any thread, for an entry that nobody else touches.
-absl::Status ReplicationRunner::Impl::OpenLake(TableEntry& entry) {
+absl::Status ReplicationRunner::Impl::OpenLake(ReplicatedTable& entry) {
   LakeTableSpec spec{.ident = entry.source.options->target,
                      .display_name = entry.source.name,
                      .source = source_id_,
@@ -265,7 +265,7 @@ absl::Status ReplicationRunner::Impl::OpenLake(TableEntry& entry) {
 }
 
 // Opens the table for the first time and decides whether it resumes.
-void ReplicationRunner::Impl::OpenEntry(TableEntry& entry) {
+void ReplicationRunner::Impl::OpenEntry(ReplicatedTable& entry) {
   const absl::Status opened = OpenLake(entry);
   if (!opened.ok()) {
     entry.Block(StrCat(Message(opened)));
@@ -379,8 +379,8 @@ ControlRecord ReplicationRunner::Impl::MakeRecord(Lsn position) const {
   return record;
 }
 
-std::vector<TableEntry*> ReplicationRunner::Impl::WaitingForCopy() const {
-  std::vector<TableEntry*> waiting;
+std::vector<ReplicatedTable*> ReplicationRunner::Impl::WaitingForCopy() const {
+  std::vector<ReplicatedTable*> waiting;
   for (const auto& entry : entries_) {
     if (entry->phase == TablePhase::kCopying) waiting.push_back(entry.get());
   }
@@ -395,10 +395,10 @@ absl::StatusOr<NewSlot> ReplicationRunner::Impl::TemporarySlot(std::unique_ptr<C
 
 void ReplicationRunner::Impl::CopyLoop() {
   for (int round = 0; !stop_; ++round) {
-    std::vector<TableEntry*> waiting = WaitingForCopy();
+    std::vector<ReplicatedTable*> waiting = WaitingForCopy();
     if (waiting.empty()) break;
     if (round >= kCopyRoundsMax) {
-      for (TableEntry* entry : waiting) {
+      for (ReplicatedTable* entry : waiting) {
         entry->Block(StrCat(entry->source.name, ": it was rewritten or truncated during each of ", kCopyRoundsMax,
                             " attempts to copy it. Start again when that is over."));
       }
@@ -419,7 +419,7 @@ void ReplicationRunner::Impl::CopyLoop() {
   wake_.notify_all();
 }
 
-absl::Status ReplicationRunner::Impl::CopyRound(std::vector<TableEntry*> waiting) {
+absl::Status ReplicationRunner::Impl::CopyRound(std::vector<ReplicatedTable*> waiting) {
   std::unique_ptr<Connection> session = std::move(slot_session_);
   std::optional<NewSlot> slot = std::exchange(new_slot_, std::nullopt);
   if (!slot) {
@@ -434,11 +434,11 @@ absl::Status ReplicationRunner::Impl::CopyRound(std::vector<TableEntry*> waiting
   {
     ASSIGN_OR_RETURN(const std::unique_ptr<Connection> look, Connection::Open(options_.connection));
     std::vector<Oid> oids;
-    for (TableEntry* entry : waiting) oids.push_back(entry->routed.oid);
+    for (ReplicatedTable* entry : waiting) oids.push_back(entry->routed.oid);
     ASSIGN_OR_RETURN(infos, ReadTablesByOid(*look, oids));
   }
-  std::vector<TableEntry*> copied;
-  for (TableEntry* entry : waiting) {
+  std::vector<ReplicatedTable*> copied;
+  for (ReplicatedTable* entry : waiting) {
     const auto info = std::find_if(infos.begin(), infos.end(), [&](const TableInfo& i) { return i.oid == entry->routed.oid; });
     if (info == infos.end()) {
       entry->Block(StrCat(entry->source.name, ": the table was dropped"));
@@ -461,7 +461,7 @@ absl::Status ReplicationRunner::Impl::CopyRound(std::vector<TableEntry*> waiting
   return absl::OkStatus();
 }
 
-void ReplicationRunner::Impl::CopyAnswered(TableEntry& entry, const Watermark& watermark, const absl::Status& status) {
+void ReplicationRunner::Impl::CopyAnswered(ReplicatedTable& entry, const Watermark& watermark, const absl::Status& status) {
   if (status.ok()) {
     entry.counters.rows = entry.worker->lake()->rows();
     LogInfo("table copied", {{"table", entry.source.name}, {"rows", entry.copy.rows.load()}, {"lsn", FormatLsn(watermark.lsn)}});
@@ -558,7 +558,7 @@ absl::Status ReplicationRunner::Impl::Loop(RunUntil until) {
     RETURN_IF_ERROR(Acknowledge(now, false));
     if (copying_ && now >= next_progress) {
       next_progress = now + absl::Seconds(5);
-      for (TableEntry* entry : WaitingForCopy()) {
+      for (ReplicatedTable* entry : WaitingForCopy()) {
         const int64_t total = entry->copy.pages_total;
         LogInfo("copying", {{"table", entry->source.name}, {"rows", entry->copy.rows.load()},
                             {"percent", total == 0 ? 100 : 100 * entry->copy.pages_done / total}});
@@ -570,7 +570,7 @@ absl::Status ReplicationRunner::Impl::Loop(RunUntil until) {
   return absl::OkStatus();
 }
 
-bool ReplicationRunner::Impl::IsDue(const TableEntry& entry, absl::Time now) const {
+bool ReplicationRunner::Impl::IsDue(const ReplicatedTable& entry, absl::Time now) const {
   const FeedState feed = entry.routed.feed.state();
   if (feed.first_commit == Lsn()) return false;
   return now - entry.last_epoch >= options_.publish_every || static_cast<int64_t>(feed.changes) >= options_.publish_rows ||
@@ -591,7 +591,7 @@ void ReplicationRunner::Impl::Schedule(absl::Time now, bool everything) {
   }
 }
 
-void ReplicationRunner::Impl::RunEpoch(TableEntry& entry) {
+void ReplicationRunner::Impl::RunEpoch(ReplicatedTable& entry) {
   const absl::Status status = entry.worker->RunEpoch();
   if (status.ok()) {
     entry.backoff = absl::Milliseconds(200);
@@ -610,7 +610,7 @@ void ReplicationRunner::Impl::RunEpoch(TableEntry& entry) {
   wake_.notify_all();
 }
 
-void ReplicationRunner::Impl::Reopen(TableEntry& entry) {
+void ReplicationRunner::Impl::Reopen(ReplicatedTable& entry) {
   entry.worker.reset();
   absl::Status status = OpenLake(entry);
   if (status.ok() && !entry.worker->lake()->watermark()) {

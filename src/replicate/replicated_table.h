@@ -29,8 +29,8 @@ enum class TablePhase {
   kBlocked,
 };
 
-struct TableEntry {
-  TableEntry(WindowAccount* account, Spool* spool) : routed(account, spool) {}
+struct ReplicatedTable {
+  ReplicatedTable(WindowAccount* account, Spool* spool) : routed(account, spool) {}
 
   // Set before any thread starts, then constant.
   SourceTable source;

@@ -1,0 +1,136 @@
+#include "cli/assemble.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "catalog/embedded_catalog.h"
+#include "io/local_store.h"
+#include "postgres/list_tables.h"
+
+namespace fjord {
+namespace {
+
+// A folder as a location; s3://… as it is.
+std::string AsLocation(const std::string& folder) {
+  return folder.starts_with("/") ? StrCat("file://", folder) : folder;
+}
+
+absl::StatusOr<std::shared_ptr<ObjectStore>> OpenStore(const Lake& lake) {
+  if (lake.s3) return absl::UnimplementedError("lake.storage.s3: not yet: this version of fjord cannot write to S3");
+  return std::shared_ptr<ObjectStore>(OpenLocalStore());
+}
+
+DivergenceRule RuleOf(OnDivergence policy) {
+  return policy == OnDivergence::kRepair ? DivergenceRule::kRepair : DivergenceRule::kBlock;
+}
+
+UnrepresentablePolicy PolicyOf(OnUnrepresentable policy) {
+  switch (policy) {
+    case OnUnrepresentable::kBlock: return UnrepresentablePolicy::kBlock;
+    case OnUnrepresentable::kNull: return UnrepresentablePolicy::kNull;
+    case OnUnrepresentable::kText: return UnrepresentablePolicy::kText;
+  }
+  return UnrepresentablePolicy::kBlock;
+}
+
+ReplicatedTableOptions TableOptions(const TableEntry& entry, const TableName& source) {
+  const TableName target = entry.TargetOf(source);
+  return {.source_schema = source.schema,
+          .source_name = source.name,
+          .target = {{target.schema}, target.name},
+          .append_only = entry.append_only,
+          .divergence = RuleOf(entry.policy.on_divergence),
+          .unrepresentable = PolicyOf(entry.policy.on_unrepresentable),
+          .accept_external_writes = entry.policy.external_writes == ExternalWrites::kAccept};
+}
+
+// Tables named outright are taken even when the source lacks them, so that it is said; wildcards stand for what is there.
+absl::StatusOr<std::vector<ReplicatedTableOptions>> ExpandTables(const Replication& replication,
+                                                                 const ConnectionOptions& connection) {
+  std::vector<ReplicatedTableOptions> tables;
+  std::vector<TableName> names;
+  for (const TableEntry& entry : replication.tables) {
+    if (!entry.source.is_wildcard()) names.push_back({entry.source.schema.pieces[0], entry.source.name.pieces[0]});
+  }
+  const bool any_wildcard = names.size() < replication.tables.size();
+  if (any_wildcard) {
+    ASSIGN_OR_RETURN(const std::unique_ptr<Connection> session, Connection::Open(connection));
+    ASSIGN_OR_RETURN(const std::vector<QualifiedName> all, ListTableNames(*session));
+    for (const QualifiedName& table : all) {
+      const TableName name{table.schema, table.name};
+      if (FindTableEntry(replication.tables, name) != nullptr) names.push_back(name);
+    }
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  for (const TableName& name : names) tables.push_back(TableOptions(*FindTableEntry(replication.tables, name), name));
+  return tables;
+}
+
+}  // namespace
+
+absl::StatusOr<LakeHandle> OpenLake(const Replication& replication) {
+  LakeHandle handle;
+  ASSIGN_OR_RETURN(handle.store, OpenStore(replication.lake));
+  if (const auto* embedded = std::get_if<EmbeddedCatalogConfig>(&replication.lake.catalog)) {
+    const std::string database = StrCat(embedded->path, "/catalog.db");
+    ASSIGN_OR_RETURN(handle.catalog, OpenEmbeddedCatalog({.database = database, .name = embedded->name,
+                                                          .warehouse = AsLocation(embedded->warehouse)},
+                                                         handle.store.get()));
+    handle.description = StrCat("embedded catalog ", database);
+    return handle;
+  }
+  return absl::UnimplementedError("lake.catalog.rest: not yet: this version of fjord has no REST client");
+}
+
+absl::StatusOr<ConnectionOptions> SourceConnection(const Replication& replication) {
+  ConnectionOptions connection{.url = replication.source.url, .application_name = StrCat("fjord ", replication.name)};
+  if (replication.source.password) {
+    ASSIGN_OR_RETURN(const Secret password, replication.source.password->Read());
+    connection.password = password;
+  }
+  return connection;
+}
+
+std::string AppendOnlyPublication(const Replication& replication) {
+  return StrCat(replication.source.publication, "_append");
+}
+
+SourceCheckOptions CheckOptionsFor(const Replication& replication, const ConnectionOptions& connection) {
+  SourceCheckOptions options{.connection = connection,
+                             .slot = replication.source.slot,
+                             .publication = replication.source.publication,
+                             .append_only_publication = AppendOnlyPublication(replication)};
+  for (const TableEntry& entry : replication.tables) {
+    const absl::StatusOr<TablePattern> pattern = ParseTablePattern(entry.source.ToString());
+    if (pattern.ok()) options.tables.push_back({*pattern, entry.source.ToString(), entry.append_only});
+  }
+  return options;
+}
+
+absl::StatusOr<ReplicationOptions> MakeReplicationOptions(const Config& config, const Replication& replication) {
+  ReplicationOptions options{.name = replication.name,
+                             .slot = replication.source.slot,
+                             .publication = replication.source.publication,
+                             .append_only_publication = AppendOnlyPublication(replication),
+                             .publish_every = replication.publish.every,
+                             .publish_rows = replication.publish.rows,
+                             .publish_bytes = replication.publish.bytes,
+                             .retention = {.keep = replication.snapshots.keep,
+                                           .at_least = replication.snapshots.at_least,
+                                           .at_most = replication.snapshots.at_most},
+                             .memory_bytes_max = replication.memory_bytes_max,
+                             .workers = replication.workers > 0 ? replication.workers
+                                                                : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())),
+                             .state_dir = StrCat(config.state_dir, "/", replication.name)};
+  ASSIGN_OR_RETURN(options.connection, SourceConnection(replication));
+  ASSIGN_OR_RETURN(options.tables, ExpandTables(replication, options.connection));
+  if (options.tables.empty()) {
+    return absl::FailedPreconditionError(StrCat("replication ", replication.name, ": no table of the source matches `tables`"));
+  }
+  return options;
+}
+
+}  // namespace fjord

@@ -1,0 +1,34 @@
+// From a configuration to the parts that run: stores, catalogs, and the options of a replication.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "catalog/catalog.h"
+#include "io/object_store.h"
+#include "postgres/connection.h"
+#include "postgres/source_check.h"
+#include "replicate/replication.h"
+#include "spec/config.h"
+
+namespace fjord {
+
+// The lake of one replication. The catalog goes before the store.
+struct LakeHandle {
+  std::shared_ptr<ObjectStore> store;
+  std::unique_ptr<Catalog> catalog;
+  std::string description;  // "embedded catalog /data/lake/catalog.db", without secrets
+};
+absl::StatusOr<LakeHandle> OpenLake(const Replication& replication);
+
+absl::StatusOr<ConnectionOptions> SourceConnection(const Replication& replication);
+SourceCheckOptions CheckOptionsFor(const Replication& replication, const ConnectionOptions& connection);
+
+// Asks the source which tables the configured entries stand for. kFailedPrecondition: none at all.
+absl::StatusOr<ReplicationOptions> MakeReplicationOptions(const Config& config, const Replication& replication);
+
+// The name of the second publication, for append-only tables without an identity.
+std::string AppendOnlyPublication(const Replication& replication);
+
+}  // namespace fjord
