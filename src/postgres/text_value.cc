@@ -38,9 +38,12 @@ ValueFailure ParseFloating(std::string_view text, T& value) {
 
 constexpr bool IsDigit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
+// The compiler's own: unlike absl::uint128 it multiplies in constant expressions.
+using Uint128 = unsigned __int128;
+
 constexpr auto kPowersOfTen = [] {
-  std::array<absl::uint128, 39> powers{};
-  absl::uint128 power = 1;
+  std::array<Uint128, 39> powers{};
+  Uint128 power = 1;
   for (auto& p : powers) {
     p = power;
     power = power * 10;
@@ -49,13 +52,13 @@ constexpr auto kPowersOfTen = [] {
 }();
 
 // Digits as a number; in pieces of 18, since 128-bit multiplication is slow.
-absl::uint128 DigitsValue(std::string_view digits, absl::uint128 start) {
-  absl::uint128 value = start;
+Uint128 DigitsValue(std::string_view digits, Uint128 start) {
+  Uint128 value = start;
   while (!digits.empty()) {
     const size_t count = std::min<size_t>(digits.size(), 18);
     uint64_t piece = 0;
     for (size_t i = 0; i < count; ++i) piece = piece * 10 + static_cast<uint64_t>(digits[i] - '0');
-    value = value == 0 ? absl::uint128(piece) : value * kPowersOfTen[count] + piece;
+    value = value == 0 ? Uint128{piece} : value * kPowersOfTen[count] + piece;
     digits.remove_prefix(count);
   }
   return value;
@@ -251,11 +254,11 @@ ValueFailure ParseDecimal(std::string_view text, int precision, int scale, absl:
   if (whole != "0" && whole.size() + static_cast<size_t>(scale) > 38) {
     return Unrepresentable("the number has more digits than the decimal of the lake");
   }
-  const absl::uint128 magnitude = DigitsValue(fraction, DigitsValue(whole, 0)) * kPowersOfTen[missing];
+  const Uint128 magnitude = DigitsValue(fraction, DigitsValue(whole, 0)) * kPowersOfTen[missing];
   if (magnitude >= kPowersOfTen[precision]) {
     return Unrepresentable("the number has more digits than the decimal of the lake");
   }
-  value = static_cast<absl::int128>(magnitude);
+  value = static_cast<__int128>(magnitude);
   if (negative) value = -value;
   return kOk;
 }
