@@ -95,7 +95,8 @@ class PyIcebergReader:
 
 
 class DuckDbReader:
-    """Reads an embedded lake by the table's folder, as a person without any catalog would; REST by ATTACH."""
+    """Reads a local embedded lake by the table's folder, as a person without any catalog would; REST by ATTACH; an
+    embedded catalog over S3 by the metadata file."""
 
     name = "DuckDB"
 
@@ -106,7 +107,8 @@ class DuckDbReader:
             attach(self.connection, lake)
             self.source = f"ice.{_quoted(namespace)}.{_quoted(table)}"
         else:
-            location = lake.pyiceberg().load_table(target).location().removeprefix("file://")
+            made = lake.pyiceberg().load_table(target)
+            location = made.metadata_location if lake.s3 else made.location().removeprefix("file://")
             self.source = "iceberg_scan('" + location.replace("'", "''") + "')"
 
     def rows(self, columns, equal=None, greater=None):

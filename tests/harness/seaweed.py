@@ -1,13 +1,16 @@
 """A real S3 server (SeaweedFS) on loopback, with one bucket and static keys."""
 
 import json
+import pathlib
 import shutil
+import sys
 
 import boto3
 import botocore.config
 import requests
 
 from harness.process import end, free_port, spawn, tail, temp_folder, wait_for
+from harness.readers import S3Access
 
 ACCESS_KEY = "fjordtest"
 SECRET_KEY = "fjordtestsecret"
@@ -65,6 +68,18 @@ class SeaweedServer:
             aws_access_key_id=ACCESS_KEY, aws_secret_access_key=SECRET_KEY,
             config=botocore.config.Config(s3={"addressing_style": "path"}, retries={"max_attempts": 2}))
 
+    def access(self):
+        return S3Access(self.endpoint, ACCESS_KEY, SECRET_KEY, REGION)
+
+    def storage_config(self):
+        """The `lake.storage` section; the keys come from the environment (environment())."""
+        return {"s3": {"endpoint": self.endpoint, "region": REGION, "pathStyle": True, "credential": {
+            "accessKeyId": {"env": "TEST_S3_KEY"}, "secretAccessKey": {"env": "TEST_S3_SECRET"}}}}
+
+    @staticmethod
+    def environment():
+        return {"TEST_S3_KEY": ACCESS_KEY, "TEST_S3_SECRET": SECRET_KEY}
+
     def remove(self):
         # SIGTERM takes half a minute; nothing here is worth a clean stop.
         end(self.process)
@@ -72,8 +87,6 @@ class SeaweedServer:
 
 
 def _weed():
-    import pathlib
-    import sys
     path = pathlib.Path(sys.executable).parent / "weed"
     assert path.exists(), f"{path} is missing: run tools/setup"
     return path
