@@ -179,3 +179,42 @@ def test_the_relay_cuts_connections(server):
     with pytest.raises(psycopg.OperationalError):
         connection.execute("SELECT 1")
     relay.close()
+
+
+def test_both_readers_read_from_s3(database):
+    from harness.seaweed import SeaweedServer
+    s3 = SeaweedServer()
+    folder = temp_folder("lake")
+    try:
+        lake = EmbeddedLake(folder, warehouse=f"s3://{s3.bucket}/wh", s3=s3.access())
+        catalog = SqlCatalog("fjord", uri=f"sqlite:///{folder}/catalog.db", warehouse=lake.warehouse,
+                             **lake.s3.pyiceberg())
+        catalog.create_namespace("public")
+        data = people([(1, "a"), (2, None)])
+        catalog.create_table(("public", "p"), schema=data.schema).append(data)
+        database.psql("CREATE TABLE p (id bigint PRIMARY KEY, name text); INSERT INTO p VALUES (1,'a'),(2,NULL);")
+        assert compare_table(database, lake, "public.p") == []
+    finally:
+        s3.remove()
+
+
+@pytest.mark.ci
+def test_spark_and_both_readers_share_the_java_catalog(database):
+    from harness import spark
+    from harness.java_rest_catalog import JavaRestCatalog
+    java = JavaRestCatalog()
+    try:
+        data = people([(1, "a"), (2, None)])
+        catalog = java.lake.pyiceberg()
+        catalog.create_namespace("public")
+        catalog.create_table(("public", "p"), schema=data.schema).append(data)
+        database.psql("CREATE TABLE p (id bigint PRIMARY KEY, name text); INSERT INTO p VALUES (1,'a'),(2,NULL);")
+        assert compare_table(database, java.lake, "public.p") == []
+        session = spark.start()
+        spark.add_catalog(session, "java", java.uri)
+        session.sql("INSERT INTO java.public.p VALUES (3, 'spark')")
+        assert any("only in the lake: (3, 'spark')" in f for f in compare_table(database, java.lake, "public.p"))
+        session.sql("CALL java.system.rewrite_data_files(table => 'public.p', options => map('rewrite-all', 'true'))")
+        assert session.table("java.public.p").toArrow().num_rows == 3
+    finally:
+        java.remove()
