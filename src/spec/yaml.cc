@@ -42,7 +42,7 @@ YamlKind ResolvePlain(const std::string& text) {
 // Copies yaml-cpp's tree into ours.
 class TreeCopier {
  public:
-  explicit TreeCopier(Problems& problems) : problems_(problems) {}
+  TreeCopier(std::string_view text, Problems& problems) : text_(text), problems_(problems) {}
 
   YamlNode Copy(const YAML::Node& from, int depth) {
     YamlNode node;
@@ -55,7 +55,9 @@ class TreeCopier {
     }
     switch (from.Type()) {
       case YAML::NodeType::Undefined:
+        break;
       case YAML::NodeType::Null:
+        if (IsWrittenNull(from.Mark())) node.text = "null";
         break;
       case YAML::NodeType::Scalar:
         CopyScalar(from, node);
@@ -79,6 +81,12 @@ class TreeCopier {
     node.kind = plain ? ResolvePlain(node.text) : YamlKind::kText;
   }
 
+  // yaml-cpp drops the difference between `null` and nothing at all; for an enum it is one.
+  bool IsWrittenNull(const YAML::Mark& mark) const {
+    const auto at = static_cast<size_t>(mark.pos);
+    return mark.pos >= 0 && at < text_.size() && text_.substr(at).starts_with("null");
+  }
+
   void CopyMap(const YAML::Node& from, YamlNode& node, int depth) {
     node.kind = YamlKind::kMap;
     for (const auto& member : from) {
@@ -94,6 +102,7 @@ class TreeCopier {
     }
   }
 
+  std::string_view text_;
   Problems& problems_;
   size_t nodes_ = 0;
 };
@@ -116,7 +125,7 @@ YamlDocument ParseYaml(std::string_view text) {
           {PositionOf(nodes[1].Mark()), "", "a second document begins; a file holds one"});
       return document;
     }
-    if (!nodes.empty()) document.root = TreeCopier(document.problems).Copy(nodes[0], 0);
+    if (!nodes.empty()) document.root = TreeCopier(text, document.problems).Copy(nodes[0], 0);
   } catch (const YAML::Exception& error) {
     document.problems.push_back({PositionOf(error.mark), "", StrCat("not YAML: ", error.msg)});
   }
