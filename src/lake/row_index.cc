@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/mapped_file.h"
+#include "base/status.h"
 #include "base/strings.h"
 #include "lake/row_index_file.h"
 

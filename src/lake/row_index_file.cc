@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/coding.h"
+#include "base/status.h"
 #include "base/strings.h"
 
 namespace fjord {
