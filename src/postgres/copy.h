@@ -71,6 +71,8 @@ class CopyReader {
  private:
   CopyReader(Connection& connection, size_t columns) : connection_(connection), columns_(columns) {}
 
+  absl::Status Finish();
+
   Connection& connection_;
   const size_t columns_;
   bool running_ = true;

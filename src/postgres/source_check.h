@@ -1,6 +1,7 @@
 // Is the source ready to be replicated? Looks only, and says for each thing that is missing the statement that helps.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,7 +68,7 @@ struct SourceFacts {
 
 // Connects (an error: not even that worked) and reads the facts. Changes nothing.
 absl::StatusOr<SourceFacts> GatherSourceFacts(const SourceCheckOptions& options);
-// Pure. Errors first, then by subject.
+// Pure. Errors first.
 std::vector<Finding> JudgeSource(const SourceCheckOptions& options, const SourceFacts& facts);
 
 // Findings for one table alone, whatever its publication. Pure.
