@@ -2,13 +2,15 @@
 #   make demo     see it work on this machine, with sample data
 #   make test     build everything, unit tests, end-to-end tests
 #   make bench    measures of docs/performance.md (all, or MEASURES="first-copy drain")
+#   make format   clang-format over src/
+#   make lint     direction of the layers, format, clang-tidy over what changed
 JOBS ?= $(shell nproc)
 BUILD := build/release
 PYTHON := .venv/bin/python
 PYTEST_ARGS ?=
 MEASURES ?=
 
-.PHONY: setup configure build binary demo test unit-test end-to-end bench clean
+.PHONY: setup configure build binary demo test unit-test end-to-end bench format lint clean
 
 setup:
 	@tools/setup
@@ -36,6 +38,12 @@ end-to-end:
 
 bench: build
 	@$(PYTHON) bench/run.py $(MEASURES)
+
+format:
+	@tools/format
+
+lint: configure
+	@BUILD=$(BUILD) JOBS=$(JOBS) tools/lint
 
 clean:
 	rm -rf $(BUILD)
