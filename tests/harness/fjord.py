@@ -84,10 +84,11 @@ class Fjord:
         assert done.returncode == 0, f"init ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
         return done
 
-    def start(self, kill_at=None):
+    def start(self, kill_at=None, command="run"):
+        """Starts `fjord run` (or `init`) and returns at once."""
         assert self.process is None or self.process.poll() is not None, "fjord run is still there"
         extra = {"FJORD_TEST_KILL_AT": kill_at} if kill_at else {}
-        self.process = spawn([binary(), "run", "--config", self.config_file], log=self.log,
+        self.process = spawn([binary(), command, "--config", self.config_file], log=self.log,
                              env=self._environment(extra), cwd=self.folder)
         threading.Thread(target=self._watch_memory, args=(self.process.pid,), daemon=True).start()
 

@@ -1,0 +1,1 @@
+"""One module a measure: measure(scale, results) returns the fields of its entry."""
