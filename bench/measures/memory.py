@@ -81,9 +81,12 @@ def _limit(limit_bytes):
     for kind, root, file, move in (("cgroup v2", "/sys/fs/cgroup", "memory.max", "cgroup.procs"),
                                    ("cgroup v1", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "cgroup.procs")):
         group = pathlib.Path(root) / f"fjord-bench-{os.getpid()}"
+        if not (pathlib.Path(root) / move).exists():
+            continue  # a plain folder, or nothing: no hierarchy of this kind is mounted here
         try:
             group.mkdir()
-            (group / file).write_text(str(limit_bytes))
+            with open(group / file, "r+") as limit:  # never makes the file
+                limit.write(str(limit_bytes))
         except OSError:
             with contextlib.suppress(OSError):
                 group.rmdir()
