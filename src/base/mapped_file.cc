@@ -9,9 +9,8 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
-#include <cstring>
-#include <string_view>
 
+#include "base/errno_status.h"
 #include "base/status.h"
 #include "base/strings.h"
 
@@ -19,21 +18,6 @@ namespace fjord {
 namespace {
 
 constexpr uint64_t kMappedMin = uint64_t{1} << 20;
-
-absl::Status ErrnoStatus(int error, std::string_view what, const std::string& path) {
-  const std::string message = StrCat(what, " ", path, ": ", std::strerror(error));
-  switch (error) {
-    case ENOENT:
-      return absl::NotFoundError(message);
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG:
-    case ENOMEM:
-      return absl::ResourceExhaustedError(message);
-    default:
-      return absl::FailedPreconditionError(message);
-  }
-}
 
 // Twice the size, so that a growing file is mapped again only now and then.
 uint64_t MappedBytesFor(uint64_t size) { return std::max(kMappedMin, 2 * std::bit_ceil(size)); }

@@ -24,9 +24,8 @@ struct DataFileEntry {
   uint64_t record_count = 0;
   SequenceNumber sequence_number;
   SpecId spec_id;
-  std::string partition;    // the partition tuple in the publisher's own encoding
-  std::string delete_file;  // path of its file-scoped delete file, empty when it has none
-  bool live = true;         // false: left the table, entries of the index may still point to it
+  std::string partition;  // the partition tuple in the publisher's own encoding
+  bool live = true;       // false: left the table, entries of the index may still point to it
   PositionSet deleted;
 
   uint64_t live_records() const { return live ? record_count - deleted.Cardinality() : 0; }
@@ -36,8 +35,7 @@ struct DataFileEntry {
 // Rows of one file that a step deletes.
 struct PositionsDeleted {
   FileNumber file;
-  PositionSet positions;    // joined to those deleted before
-  std::string delete_file;  // replaces DataFileEntry::delete_file
+  PositionSet positions;  // joined to those deleted before
 };
 
 // What one step changes. Idempotent. Applied in the order of the members.
@@ -72,7 +70,7 @@ class FileRegistry {
   // A number that no file of this table has had. Lost when no step with it is appended.
   FileNumber Allocate();
 
-  // kInvalidArgument when the step names a file that is not there. Not synced.
+  // Precondition: the index is at snapshot(). kInvalidArgument when the step names a file that is not there. Not synced.
   absl::Status Append(SnapshotId child, const RegistryStep& step);
   absl::Status Sync();
 
@@ -85,11 +83,14 @@ class FileRegistry {
 
  private:
   FileRegistry(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+  static absl::StatusOr<std::unique_ptr<FileRegistry>> OpenLog(const std::string& path, int flags);
 
   absl::Status CheckStep(const RegistryStep& step) const;
   void ApplyInMemory(SnapshotId child, const RegistryStep& step);
-  absl::Status Load(SnapshotId snapshot);
+  absl::Status Load(std::string_view log, SnapshotId snapshot);
+  absl::Status LoadRecord(std::string_view payload);
   absl::Status Rewrite();
+  RegistryStep Whole() const;
   std::string EncodeRecord(SnapshotId snapshot, const RegistryStep& step) const;
 
   std::string path_;

@@ -12,6 +12,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -42,7 +43,7 @@ class RedoWriter {
   RedoWriter(const RedoWriter&) = delete;
   RedoWriter& operator=(const RedoWriter&) = delete;
 
-  // Exactly once.
+  // Exactly once, before the changes.
   absl::Status AddFiles(const RegistryStep& step);
   // Any number of times; of changes of one key the last wins.
   absl::Status AddChanges(std::span<const IndexChange> changes);
@@ -54,6 +55,7 @@ class RedoWriter {
 
   std::string path_;
   std::FILE* out_;
+  std::string record_;
   uint64_t changes_ = 0;
 };
 
