@@ -45,28 +45,29 @@ SELECT pg_logical_emit_message(false, 'fjord', 'at once');
 
 STREAMED = """
 BEGIN;
-INSERT INTO orders SELECT g, 'kept', 1 FROM generate_series(1, 900) g;
+INSERT INTO orders SELECT g, 'kept' FROM generate_series(1, 500) g;
 SAVEPOINT s;
-INSERT INTO orders SELECT g, 'rolled back', 1 FROM generate_series(1001, 1900) g;
+INSERT INTO orders SELECT g, 'undone' FROM generate_series(1001, 1450) g;
 ROLLBACK TO s;
 SAVEPOINT t;
 UPDATE orders SET note = 'again' WHERE id <= 5;
-DELETE FROM orders WHERE id = 900;
+DELETE FROM orders WHERE id = 500;
 TRUNCATE big;
 RELEASE t;
 COMMIT;
 BEGIN;
-INSERT INTO orders SELECT g, 'all gone', 1 FROM generate_series(5001, 6500) g;
+INSERT INTO orders SELECT g, 'gone' FROM generate_series(5001, 5450) g;
 ROLLBACK;
 """
 
-OPTIONS = ("'proto_version', '2', 'publication_names', 'p', 'streaming', '{streaming}', 'messages', 'true'")
+OPTIONS = "'proto_version', '2', 'publication_names', 'p', 'streaming', '{streaming}', 'messages', 'true'"
 
 
 def record(database, name, comment, script, streaming):
     with database.connect() as c:
         c.execute(f"SELECT pg_create_logical_replication_slot('{name}', 'pgoutput')")
         database.psql(script)
+        database.psql("INSERT INTO orders VALUES (-1)")  # its commit flushes what stood behind the last one
         rows = c.execute("SELECT lsn::text, encode(data, 'hex') FROM pg_logical_slot_get_binary_changes("
                          f"'{name}', NULL, NULL, {OPTIONS.format(streaming=streaming)})").fetchall()
         c.execute(f"SELECT pg_drop_replication_slot('{name}')")
@@ -82,6 +83,7 @@ def main():
         database.psql(TABLES)
         version = database.value("SHOW server_version")
         record(database, "changes", f"each kind of message, by PostgreSQL {version}", CHANGES, "off")
+        database.psql("DELETE FROM orders")
         record(database, "streamed", f"large transactions, by PostgreSQL {version}", STREAMED, "on")
     finally:
         server.remove()

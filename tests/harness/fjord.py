@@ -23,7 +23,7 @@ EXIT_DEPENDENCY, EXIT_CONFIG, EXIT_SOURCE_GONE = 75, 78, 79
 
 
 def binary():
-    path = pathlib.Path(os.environ.get("FJORD_BINARY", ROOT / "build/release/bin/fjord"))
+    path = pathlib.Path(os.environ.get("FJORD_BINARY", ROOT / "build/release/bin/fjord")).absolute()
     assert path.exists(), f"{path} is not built: make build"
     return path
 
