@@ -80,7 +80,6 @@ absl::StatusOr<std::string> Inflate(std::string_view data, size_t result_bytes_m
     if (outcome != Z_OK && outcome != Z_STREAM_END) return Damaged("deflate");
   }
   if (result.size() > result_bytes_max) return TooLarge(result_bytes_max);
-  if (stream.avail_in > 0 || !data.empty()) return Damaged("deflate");
   return result;
 }
 

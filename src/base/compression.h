@@ -15,7 +15,8 @@
 namespace fjord {
 
 // Raw deflate (RFC 1951), without the header and checksum of zlib or gzip. `level`: 1 (fast) … 9
-// (small).
+// (small). Bytes behind the end of the compressed stream are ignored: PyIceberg leaves a part of
+// zlib's checksum there.
 std::string Deflate(std::string_view data, int level);
 absl::StatusOr<std::string> Inflate(std::string_view data, size_t result_bytes_max);
 

@@ -3,8 +3,7 @@
 //
 // The texts have the form in which the Java library writes them, because readers depend on details:
 // record names (old Java versions map them to classes), bare primitives (BigQuery), null first in
-// unions, an id on everything, and maps with int keys as arrays. docs/formats/manifest.md has the
-// tables.
+// unions, an id on everything, and maps with int keys as arrays.
 #pragma once
 
 #include <string_view>
