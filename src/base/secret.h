@@ -37,7 +37,7 @@ class SecretSource {
   // A value that is known already (the demo's own server, tests).
   static SecretSource Value(Secret value);
 
-  static constexpr size_t kBytesMax = 64 * 1024;
+  static constexpr size_t kBytesMax = size_t{64} << 10;
 
   // kFailedPrecondition, naming the variable or the file, when there is nothing or only an empty
   // text.

@@ -39,7 +39,7 @@ std::optional<std::string> FindElsewhere(const Shape& shape, std::string_view na
   if (shape.object != nullptr) return FindElsewhere(*shape.object, name, path);
   for (const Key& key : shape.keys) {
     if (key.use == KeyUse::kNotYet) continue;
-    const std::string deeper = path.empty() ? key.name : StrCat(path, ".", key.name);
+    std::string deeper = path.empty() ? key.name : StrCat(path, ".", key.name);
     if (key.name == name) return deeper;
     if (auto found = FindElsewhere(*key.shape, name, deeper); found.has_value()) return found;
   }
