@@ -33,6 +33,7 @@ function(fjord_arrow_library name file)
   add_library(${name} SHARED IMPORTED GLOBAL)
   set_target_properties(${name} PROPERTIES
     IMPORTED_LOCATION ${PYARROW_DIR}/${file}
+    INTERFACE_INCLUDE_DIRECTORIES ${PYARROW_DIR}/include
     INTERFACE_SYSTEM_INCLUDE_DIRECTORIES ${PYARROW_DIR}/include)
 endfunction()
 fjord_arrow_library(arrow libarrow.so.2600)
