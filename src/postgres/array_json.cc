@@ -61,39 +61,47 @@ bool TakeElement(std::string_view& rest, char delimiter, Element& element) {
   return element.quoted || !element.text.empty();
 }
 
+// Takes an element and appends its JSON.
+bool AppendNext(std::string_view& rest, ArrayElement element, char delimiter, Element& taken, std::string& out) {
+  if (!TakeElement(rest, delimiter, taken)) return false;
+  if (taken.quoted || taken.text != "NULL") return AppendElement(taken.text, element, out);
+  out += "null";
+  return true;
+}
+
 }  // namespace
 
 ValueFailure ArrayToJson(std::string_view text, ArrayElement element, char delimiter, std::string& out) {
   out.clear();
-  // Bounds other than 1 ("[0:1]={…}") and further dimensions have no JSON array that gives them back.
-  if (text.starts_with('[') || text.starts_with("{{")) {
+  // Bounds other than 1 ("[0:1]={…}") have no JSON array that gives them back.
+  if (text.starts_with('[')) {
     AppendJsonString(text, out);
     return {};
   }
-  if (!text.starts_with('{') || !text.ends_with('}')) return kMalformedArray;
-  if (text == "{}") {
-    out = "[]";
-    return {};
-  }
-  std::string_view rest = text.substr(1);
+  std::string_view rest = text;
   Element taken;
-  out += '[';
-  while (true) {
-    if (!TakeElement(rest, delimiter, taken)) return kMalformedArray;
-    if (!taken.quoted && taken.text == "NULL") {
-      out += "null";
-    } else if (!AppendElement(taken.text, element, out)) {
+  int depth = 0;
+  // Each round takes a beginning of a dimension, or an element with what follows it.
+  while (!rest.empty()) {
+    if (rest.front() == '{') {
+      rest.remove_prefix(1);
+      out += '[';
+      ++depth;
+      if (!rest.starts_with('}')) continue;
+    } else if (depth == 0 || !AppendNext(rest, element, delimiter, taken, out)) {
       return kMalformedArray;
     }
-    if (rest.empty()) return kMalformedArray;
-    const char next = rest.front();
+    while (rest.starts_with('}') && depth > 0) {
+      rest.remove_prefix(1);
+      out += ']';
+      --depth;
+    }
+    if (depth == 0) break;
+    if (!rest.starts_with(delimiter)) return kMalformedArray;
     rest.remove_prefix(1);
-    if (next == '}') break;
-    if (next != delimiter) return kMalformedArray;
     out += ',';
   }
-  if (!rest.empty()) return kMalformedArray;
-  out += ']';
+  if (depth != 0 || !rest.empty() || out.empty()) return kMalformedArray;
   return {};
 }
 

@@ -37,7 +37,7 @@ enum class DecodeKind : uint8_t {
   kTimestamp,
   kTimestampTz,
   kUuid,
-  kArray,         // one-dimensional arrays as JSON text
+  kArray,         // as JSON text
 };
 
 // How the elements of an array are written in its JSON text.

@@ -56,7 +56,7 @@ TRUNCATE big;
 RELEASE t;
 COMMIT;
 BEGIN;
-INSERT INTO orders SELECT g, 'gone' FROM generate_series(5001, 5450) g;
+INSERT INTO orders SELECT g, 'gone' FROM generate_series(5001, 5500) g;
 ROLLBACK;
 """
 
