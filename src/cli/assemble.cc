@@ -1,6 +1,7 @@
 #include "cli/assemble.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <thread>
 
 #include "base/status.h"
@@ -83,6 +84,13 @@ absl::StatusOr<LakeHandle> OpenLake(const Replication& replication) {
     return handle;
   }
   return absl::UnimplementedError("lake.catalog.rest: not yet: this version of fjord has no REST client");
+}
+
+absl::StatusOr<LakeHandle> OpenLakeForReading(const Replication& replication) {
+  if (const auto* embedded = std::get_if<EmbeddedCatalogConfig>(&replication.lake.catalog)) {
+    if (!std::filesystem::exists(StrCat(embedded->path, "/catalog.db"))) return LakeHandle{};
+  }
+  return OpenLake(replication);
 }
 
 absl::StatusOr<ConnectionOptions> SourceConnection(const Replication& replication) {

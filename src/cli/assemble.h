@@ -21,6 +21,8 @@ struct LakeHandle {
   std::string description;  // "embedded catalog /data/lake/catalog.db", without secrets
 };
 absl::StatusOr<LakeHandle> OpenLake(const Replication& replication);
+// The same without making anything: no catalog where the embedded one does not exist yet.
+absl::StatusOr<LakeHandle> OpenLakeForReading(const Replication& replication);
 
 absl::StatusOr<ConnectionOptions> SourceConnection(const Replication& replication);
 SourceCheckOptions CheckOptionsFor(const Replication& replication, const ConnectionOptions& connection);

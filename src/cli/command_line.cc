@@ -46,7 +46,7 @@ class Parser {
     AddOtherCommands();
     for (const LaterCommand& later : kLater) {
       CLI::App* command = app_.add_subcommand(later.name, later.about);
-      command->allow_extras();
+      command->fallthrough(false)->allow_extras();
       command->callback([this, name = std::string(later.name)] { later_ = name; });
     }
   }
@@ -86,6 +86,7 @@ class Parser {
   CLI::App* AddCommand(CLI::App* parent, const char* name, const char* about,
                        const Options* options) {
     CLI::App* command = parent->add_subcommand(name, about);
+    command->footer("--config, --log-level and --log-format: see fjord --help.");
     command->callback([this, options] { command_ = *options; });
     return command;
   }
@@ -136,22 +137,22 @@ class Parser {
     app_.exit(error, out, ignored);
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success))
       return {out.str(), ExitCode::kClean};
-    std::string text = StrCat("fjord: ", error.what());
-    if (const std::optional<std::string> near = NearestCommand(words); near.has_value()) {
-      StrAppend(&text, "; did you mean `fjord ", *near, "`?");
-    }
-    return {StrCat(text, "\nSee fjord --help."), ExitCode::kUsage};
+    return {StrCat("fjord: ", Explain(error, words), "\nSee fjord --help."), ExitCode::kUsage};
   }
 
-  // The command that the first word was meant to be, when it is none.
-  std::optional<std::string> NearestCommand(const std::vector<std::string>& words) const {
-    if (words.empty() || words[0].starts_with("-")) return std::nullopt;
+  // CLI11 says of a mistyped command only that one is missing.
+  std::string Explain(const CLI::ParseError& error, const std::vector<std::string>& words) const {
+    if (words.empty() || words[0].starts_with("-")) return error.what();
     std::vector<std::string> names;
     for (const CLI::App* command : app_.get_subcommands({})) {
-      if (command->get_name() == words[0]) return std::nullopt;
+      if (command->get_name() == words[0]) return error.what();
       names.push_back(command->get_name());
     }
-    return Nearest(words[0], names);
+    std::string text = StrCat("there is no command \"", words[0], "\"");
+    if (const std::optional<std::string> near = Nearest(words[0], names); near.has_value()) {
+      StrAppend(&text, "; did you mean `fjord ", *near, "`?");
+    }
+    return text;
   }
 
   CLI::App app_;

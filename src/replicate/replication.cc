@@ -27,7 +27,7 @@ namespace fjord {
 namespace {
 
 constexpr absl::Duration kTick = absl::Milliseconds(20);
-constexpr absl::Duration kControlInterval = absl::Seconds(10);
+constexpr absl::Duration kControlInterval = absl::Seconds(1);
 constexpr absl::Duration kStopLimit = absl::Seconds(30);
 constexpr absl::Duration kRewindBackoffMax = absl::Seconds(30);
 constexpr absl::Duration kSlotWaitInterval = absl::Seconds(5);
