@@ -53,6 +53,25 @@ int64_t VersionOf(std::string_view location) {
   return ParseInt<int64_t>(name.substr(0, dash)).value_or(-1);
 }
 
+absl::StatusOr<std::unique_ptr<SqliteDatabase>> OpenDatabase(const std::string& path) {
+  ASSIGN_OR_RETURN(std::unique_ptr<SqliteDatabase> db, SqliteDatabase::Open(path));
+  // WAL lets readers of other processes go on while a commit is written; FULL makes a commit durable when it returns.
+  RETURN_IF_ERROR(db->Exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"));
+  RETURN_IF_ERROR(db->Exec(kSchema));
+  return db;
+}
+
+// A database appears with its tables in it: readers look at the file as soon as it is there.
+absl::Status MakeDatabase(const std::string& path) {
+  if (std::filesystem::exists(path)) return absl::OkStatus();
+  const std::string temporary = StrCat(path, ".", Hex(RandomBytes(6)), ".tmp");
+  RETURN_IF_ERROR(OpenDatabase(temporary).status());
+  std::error_code error;
+  std::filesystem::create_hard_link(temporary, path, error);  // somebody else's that came first stays
+  std::filesystem::remove(temporary, error);
+  return absl::OkStatus();
+}
+
 class EmbeddedCatalog : public Catalog {
  public:
   EmbeddedCatalog(EmbeddedCatalogOptions options, ObjectStore* store, std::unique_ptr<SqliteDatabase> db)
@@ -265,10 +284,8 @@ absl::StatusOr<std::unique_ptr<Catalog>> OpenEmbeddedCatalog(EmbeddedCatalogOpti
   if (error) {
     return absl::FailedPreconditionError(StrCat("cannot make the folder of ", options.database, ": ", error.message()));
   }
-  ASSIGN_OR_RETURN(std::unique_ptr<SqliteDatabase> db, SqliteDatabase::Open(options.database));
-  // WAL lets readers of other processes go on while a commit is written; FULL makes a commit durable when it returns.
-  RETURN_IF_ERROR(db->Exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"));
-  RETURN_IF_ERROR(db->Exec(kSchema));
+  RETURN_IF_ERROR(MakeDatabase(options.database));
+  ASSIGN_OR_RETURN(std::unique_ptr<SqliteDatabase> db, OpenDatabase(options.database));
   return std::make_unique<EmbeddedCatalog>(std::move(options), store, std::move(db));
 }
 
