@@ -1,16 +1,18 @@
 # fjord_layer(NAME [DEPS layer…] [LIBS library…])
 #
 # One static library fjord_NAME from every .cc of the current folder, one test program NAME_test from its
-# *_test.cc and one benchmark program NAME_bench from its *_bench.cc. DEPS are the layers it may include
-# (tools/lint-layers checks that too); LIBS are third-party libraries, seen by this layer's code only.
+# *_test.cc, one benchmark program NAME_bench from its *_bench.cc, and a fuzz program from each *_fuzz.cc.
+# DEPS are the layers it may include (tools/lint-layers checks that too); LIBS are third-party libraries, seen by this layer's code only.
 function(fjord_layer name)
   cmake_parse_arguments(ARG "" "" "DEPS;LIBS;TEST_LIBS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   set(tests ${sources})
   set(benches ${sources})
+  set(fuzzers ${sources})
   list(FILTER sources EXCLUDE REGEX "_(test|bench|fuzz|main)\\.cc$")
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   list(FILTER benches INCLUDE REGEX "_bench\\.cc$")
+  list(FILTER fuzzers INCLUDE REGEX "_fuzz\\.cc$")
   set(deps)
   foreach(dep ${ARG_DEPS})
     list(APPEND deps fjord_${dep})
@@ -34,5 +36,14 @@ function(fjord_layer name)
   if(benches AND FJORD_BUILD_BENCH)
     add_executable(${name}_bench ${benches})
     target_link_libraries(${name}_bench PRIVATE fjord_${name} ${ARG_LIBS} benchmark::benchmark benchmark::benchmark_main)
+  endif()
+  if(fuzzers AND FJORD_BUILD_FUZZ)
+    foreach(file ${fuzzers})
+      get_filename_component(program ${file} NAME_WE)
+      add_executable(${program} ${file})
+      target_link_libraries(${program} PRIVATE fjord_${name} ${ARG_LIBS})
+      target_compile_options(${program} PRIVATE -fsanitize=fuzzer,address,undefined)
+      target_link_options(${program} PRIVATE -fsanitize=fuzzer,address,undefined)
+    endforeach()
   endif()
 endfunction()

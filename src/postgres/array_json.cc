@@ -41,23 +41,36 @@ bool AppendElement(std::string_view text, ArrayElement element, std::string& out
 }
 
 struct Element {
-  std::string text;
+  std::string_view text;  // into the array's text, or `unescaped`
+  std::string unescaped;
   bool quoted = false;
 };
 
 // Takes one element from the front of `rest`; false when it is broken.
 bool TakeElement(std::string_view& rest, char delimiter, Element& element) {
-  element.text.clear();
-  element.quoted = !rest.empty() && rest.front() == '"';
-  size_t i = element.quoted ? 1 : 0;
-  for (; i < rest.size(); ++i) {
-    const char c = rest[i];
-    if (element.quoted ? c == '"' : c == delimiter || c == '}') break;
-    if (c == '\\' && ++i == rest.size()) return false;
-    element.text += rest[i];
+  element.quoted = rest.starts_with('"');
+  if (element.quoted) rest.remove_prefix(1);
+  const char first_end = element.quoted ? '"' : delimiter;
+  const char second_end = element.quoted ? '"' : '}';
+  auto find_end = [&](size_t from) {
+    while (from < rest.size() && rest[from] != first_end && rest[from] != second_end && rest[from] != '\\') ++from;
+    return from < rest.size() ? from : std::string_view::npos;
+  };
+  size_t end = find_end(0);
+  element.text = rest.substr(0, end);
+  if (end != std::string_view::npos && rest[end] == '\\') {
+    element.unescaped.clear();
+    size_t from = 0;
+    while (end != std::string_view::npos && rest[end] == '\\') {
+      element.unescaped += rest.substr(from, end - from);
+      from = end + 1;  // the escaped byte belongs to the next piece, whatever it is
+      end = find_end(from + 1);
+    }
+    if (end != std::string_view::npos) element.unescaped += rest.substr(from, end - from);
+    element.text = element.unescaped;
   }
-  if (i == rest.size()) return false;
-  rest.remove_prefix(i + (element.quoted ? 1 : 0));
+  if (end == std::string_view::npos) return false;
+  rest.remove_prefix(end + (element.quoted ? 1 : 0));
   return element.quoted || !element.text.empty();
 }
 

@@ -5,6 +5,7 @@
 
 #include <fstream>
 #include <map>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -206,6 +207,23 @@ TEST(PgOutput, EveryCutOffMessageIsDataLoss) {
       EXPECT_EQ(ParsePgOutput(bytes + "x", block, scratch).status().code(), absl::StatusCode::kDataLoss);
       if (bytes[0] == 'S') block = StreamBlock::kInside;
       if (bytes[0] == 'E') block = StreamBlock::kOutside;
+    }
+  }
+}
+
+TEST(PgOutput, DamagedBytesGiveAMessageOrDataLoss) {
+  std::mt19937 random(20'240'229);
+  PgOutputScratch scratch;
+  for (const std::string& bytes : Recorded("changes.txt")) {
+    for (int round = 0; round < 500; ++round) {
+      std::string damaged = bytes;
+      for (int i = 0; i < 3; ++i) damaged[random() % damaged.size()] = static_cast<char>(random());
+      for (const StreamBlock block : {StreamBlock::kOutside, StreamBlock::kInside}) {
+        const auto message = ParsePgOutput(damaged, block, scratch);
+        if (!message.ok()) {
+          EXPECT_EQ(message.status().code(), absl::StatusCode::kDataLoss);
+        }
+      }
     }
   }
 }

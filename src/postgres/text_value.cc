@@ -94,6 +94,7 @@ class Cursor {
   explicit Cursor(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}
   size_t left() const { return static_cast<size_t>(end_ - at_); }
   bool done() const { return at_ == end_; }
+  void Skip(size_t size) { at_ += size; }  // Precondition: size <= left()
   bool Take(char c) {
     if (at_ == end_ || *at_ != c) return false;
     ++at_;
@@ -173,6 +174,44 @@ bool TakeOffset(Cursor& cursor, int64_t& micros) {
   return true;
 }
 
+// The usual shape, "YYYY-MM-DD HH:MM:SS", by fixed places and without branches on digits; ranges are checked once at
+// the end. False: read it the long way.
+bool ReadUsualInstant(std::string_view text, CivilDate& date, int64_t& micros) {
+  if (text.size() < 19) return false;
+  const char* const p = text.data();
+  if (p[4] != '-' || p[7] != '-' || p[10] != ' ' || p[13] != ':' || p[16] != ':') return false;
+  unsigned worst = 0;
+  auto digit = [&](int i) {
+    const unsigned d = static_cast<unsigned char>(p[i] - '0');
+    worst |= d + 6;  // above 15 for anything but a digit
+    return static_cast<int>(d);
+  };
+  auto two = [&](int i) { return digit(i) * 10 + digit(i + 1); };
+  date.year = two(0) * 100 + two(2);
+  date.month = two(5);
+  date.day = two(8);
+  const int hours = two(11);
+  const int minutes = two(14);
+  const int seconds = two(17);
+  if (worst > 15 || date.month < 1 || date.month > 12 || date.day < 1 || date.day > 31 || hours > 23 ||
+      minutes > 59 || seconds > 59) {
+    return false;
+  }
+  micros = ((hours * 60 + minutes) * int64_t{60} + seconds) * 1'000'000;
+  return true;
+}
+
+bool TakeInstant(Cursor& cursor, std::string_view text, CivilDate& date, int64_t& micros) {
+  if (!ReadUsualInstant(text, date, micros)) {
+    return TakeDate(cursor, date) && cursor.Take(' ') && TakeTimeOfDay(cursor, micros);
+  }
+  cursor.Skip(19);
+  int64_t fraction = 0;
+  if (cursor.Take('.') && !cursor.TakeFraction(fraction)) return false;
+  micros += fraction;
+  return true;
+}
+
 int64_t DaysOf(const CivilDate& date, bool bc) {
   return DaysFromCivil(bc ? 1 - date.year : date.year, date.month, date.day);
 }
@@ -186,8 +225,8 @@ ValueFailure ParseInstant(std::string_view text, Zone zone, int64_t& micros) {
   CivilDate date;
   int64_t time = 0;
   int64_t offset = 0;
-  const bool read = TakeDate(cursor, date) && cursor.Take(' ') && TakeTimeOfDay(cursor, time) &&
-                    (zone == Zone::kNone || TakeOffset(cursor, offset));
+  const bool read =
+      TakeInstant(cursor, text, date, time) && (zone == Zone::kNone || TakeOffset(cursor, offset));
   const bool bc = read && cursor.Take(" BC");
   if (!read || !cursor.done()) {
     if (IsInfinity(text)) return Unrepresentable("a timestamp of the lake has no infinity");
@@ -196,7 +235,8 @@ ValueFailure ParseInstant(std::string_view text, Zone zone, int64_t& micros) {
   constexpr int64_t kMicrosPerDay = int64_t{86'400} * 1'000'000;
   int64_t sum = 0;
   if (__builtin_mul_overflow(DaysOf(date, bc), kMicrosPerDay, &sum) ||
-      __builtin_add_overflow(sum, time - offset, &micros)) {
+      __builtin_add_overflow(sum, time - offset, &micros) || micros == std::numeric_limits<int64_t>::max()) {
+    // The largest number itself is how DuckDB holds infinity.
     return Unrepresentable("the year is beyond what microseconds in 64 bits reach (294247-01-10)");
   }
   return kOk;
