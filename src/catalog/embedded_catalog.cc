@@ -77,7 +77,7 @@ class EmbeddedCatalog : public Catalog {
   EmbeddedCatalog(EmbeddedCatalogOptions options, ObjectStore* store, std::unique_ptr<SqliteDatabase> db)
       : options_(std::move(options)), store_(store), db_(std::move(db)) {}
 
-  absl::StatusOr<std::vector<std::vector<std::string>>> ListNamespaces() override {
+  absl::StatusOr<std::vector<Namespace>> ListNamespaces(const Namespace& parent) override {
     std::lock_guard lock(mutex_);
     ASSIGN_OR_RETURN(SqliteStatement query,
                      db_->Prepare("SELECT DISTINCT namespace FROM iceberg_namespace_properties WHERE catalog_name = ? "
@@ -88,7 +88,9 @@ class EmbeddedCatalog : public Catalog {
     while (true) {
       ASSIGN_OR_RETURN(const bool row, query.Step());
       if (!row) return namespaces;
-      namespaces.push_back(Split(query.Text(0).value_or(""), '.'));
+      Namespace ns = Split(query.Text(0).value_or(""), '.');
+      if (ns.size() != parent.size() + 1 || !std::equal(parent.begin(), parent.end(), ns.begin())) continue;
+      namespaces.push_back(std::move(ns));
     }
   }
 
