@@ -32,7 +32,7 @@ std::vector<Finding> CheckSource(const Replication& replication) {
 void CheckLake(const Replication& replication, std::vector<Finding>& findings) {
   absl::StatusOr<LakeHandle> lake = OpenLakeForReading(replication);
   absl::Status status = lake.status();
-  if (status.ok() && lake->catalog != nullptr) status = lake->catalog->ListNamespaces().status();
+  if (status.ok() && lake->catalog != nullptr) status = lake->catalog->ListNamespaces({}).status();
   if (!status.ok()) findings.push_back({Severity::kError, "lake", std::string(Message(status)), ""});
 }
 

@@ -31,6 +31,7 @@ std::string Refusal(const SourceTable& table) {
   if (!info.can_select) {
     return StrCat("GRANT SELECT ON ", QuoteQualified(info.schema, info.name), " TO this role");
   }
+  if (info.columns.empty()) return "it has no column, and Iceberg has no table without one";
   if (table.options->append_only) return "";
   switch (table.key.kind) {
     case KeyChoice::Kind::kColumns: return "";

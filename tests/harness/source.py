@@ -40,9 +40,10 @@ WITH RECURSIVE base AS (
   UNION ALL
   SELECT b.attnum, b.attname, t.typbasetype, CASE WHEN b.typmod = -1 THEN t.typtypmod ELSE b.typmod END
   FROM base b JOIN pg_type t ON t.oid = b.type_oid WHERE t.typtype = 'd')
-SELECT b.attname, t.typname, b.typmod, e.typname
+SELECT b.attname, t.typname, b.typmod, coalesce(d.typname, e.typname), e.typdelim
 FROM base b JOIN pg_type t ON t.oid = b.type_oid
 LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typcategory = 'A' AND t.typlen = -1
+LEFT JOIN pg_type d ON d.oid = e.typbasetype
 WHERE t.typtype <> 'd' ORDER BY b.attnum
 """
 
@@ -51,7 +52,8 @@ WHERE t.typtype <> 'd' ORDER BY b.attnum
 class SourceColumn:
     name: str
     kind: str
-    element: str | None  # type name of an array's elements
+    element: str | None  # type name of an array's elements; of an element that is a domain, the type below it
+    delimiter: str = ","  # between an array's elements
 
 
 def quoted(name):
@@ -81,7 +83,7 @@ def _kind(type_name, typmod):
 
 def columns(connection, table):
     found = connection.execute(_COLUMNS, [sql_name(table)]).fetchall()
-    return [SourceColumn(n, _kind(t, m), e) for n, t, m, e in found]
+    return [SourceColumn(n, _kind(t, m), e, d or ",") for n, t, m, e, d in found]
 
 
 def _expression(column):
@@ -95,7 +97,7 @@ def _expression(column):
 
 def _parser(column):
     if column.element is not None:
-        return lambda v: array_text(v, column.element)
+        return lambda v: array_text(v, column.element, column.delimiter)
     return {
         "bool": lambda v: v == "t",
         "int": int, "date": int, "time": int, "timestamp": int, "timestamptz": int,
@@ -129,9 +131,9 @@ _JSON_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?\Z")
 _NUMBERS = {"int2", "int4", "int8", "float4", "float8", "numeric"}
 
 
-def array_text(text, element):
+def array_text(text, element, delimiter=","):
     """The JSON text that the lake holds for PostgreSQL's array text (docs/postgres-types.md)."""
-    parsed, end = _parse_array(text, text.index("{"))
+    parsed, end = _parse_array(text, text.index("{"), delimiter)
     assert end == len(text), f"array text {text!r}"
     return _json(parsed, element)
 
@@ -148,19 +150,19 @@ def _json(value, element):
     return json.dumps(value, ensure_ascii=False)
 
 
-def _parse_array(text, at):
+def _parse_array(text, at, delimiter):
     """The array that begins at text[at] == '{' as nested lists of texts and None, and the index after it."""
     items, at = [], at + 1
     if text[at] == "}":
         return items, at + 1
     while True:
         if text[at] == "{":
-            item, at = _parse_array(text, at)
+            item, at = _parse_array(text, at, delimiter)
         elif text[at] == '"':
             item, at = _parse_quoted(text, at + 1)
         else:
             end = at
-            while text[end] not in ",}":
+            while text[end] not in delimiter + "}":
                 end += 1
             item, at = (None if text[at:end] == "NULL" else text[at:end]), end
         items.append(item)
