@@ -2,7 +2,8 @@
 #
 # One static library fjord_NAME from every .cc of the current folder, one test program NAME_test from its
 # *_test.cc, one benchmark program NAME_bench from its *_bench.cc, and a fuzz program from each *_fuzz.cc.
-# DEPS are the layers it may include (tools/lint-layers checks that too); LIBS are third-party libraries, seen by this layer's code only.
+# DEPS are the layers it may include (tools/lint-layers checks that too); LIBS are third-party libraries,
+# seen by this layer's code only.
 function(fjord_layer name)
   cmake_parse_arguments(ARG "" "" "DEPS;LIBS;TEST_LIBS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)

@@ -10,7 +10,8 @@
 namespace fjord {
 namespace {
 
-constexpr ValueFailure kMalformedArray{DecodeProblem::Kind::kMalformed, "not an array in PostgreSQL's form"};
+constexpr ValueFailure kMalformedArray{DecodeProblem::Kind::kMalformed,
+                                       "not an array in PostgreSQL's form"};
 
 void AppendJsonString(std::string_view text, std::string& out) { out += JsonQuote(text); }
 
@@ -34,8 +35,12 @@ bool AppendElement(std::string_view text, ArrayElement element, std::string& out
       if (text != "t" && text != "f") return false;
       out += text == "t" ? "true" : "false";
       return true;
-    case ArrayElement::kJson: out += text; return true;
-    case ArrayElement::kString: AppendJsonString(text, out); return true;
+    case ArrayElement::kJson:
+      out += text;
+      return true;
+    case ArrayElement::kString:
+      AppendJsonString(text, out);
+      return true;
   }
   return false;
 }
@@ -53,7 +58,9 @@ bool TakeElement(std::string_view& rest, char delimiter, Element& element) {
   const char first_end = element.quoted ? '"' : delimiter;
   const char second_end = element.quoted ? '"' : '}';
   auto find_end = [&](size_t from) {
-    while (from < rest.size() && rest[from] != first_end && rest[from] != second_end && rest[from] != '\\') ++from;
+    while (from < rest.size() && rest[from] != first_end && rest[from] != second_end &&
+           rest[from] != '\\')
+      ++from;
     return from < rest.size() ? from : std::string_view::npos;
   };
   size_t end = find_end(0);
@@ -75,7 +82,8 @@ bool TakeElement(std::string_view& rest, char delimiter, Element& element) {
 }
 
 // Takes an element and appends its JSON.
-bool AppendNext(std::string_view& rest, ArrayElement element, char delimiter, Element& taken, std::string& out) {
+bool AppendNext(std::string_view& rest, ArrayElement element, char delimiter, Element& taken,
+                std::string& out) {
   if (!TakeElement(rest, delimiter, taken)) return false;
   if (taken.quoted || taken.text != "NULL") return AppendElement(taken.text, element, out);
   out += "null";
@@ -84,7 +92,8 @@ bool AppendNext(std::string_view& rest, ArrayElement element, char delimiter, El
 
 }  // namespace
 
-ValueFailure ArrayToJson(std::string_view text, ArrayElement element, char delimiter, std::string& out) {
+ValueFailure ArrayToJson(std::string_view text, ArrayElement element, char delimiter,
+                         std::string& out) {
   out.clear();
   // Bounds other than 1 ("[0:1]={…}") have no JSON array that gives them back.
   if (text.starts_with('[')) {

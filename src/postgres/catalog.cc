@@ -9,18 +9,22 @@
 namespace fjord {
 namespace {
 
-// Values that our own queries return; a text that does not fit means that the server is not the one we think it is.
+// Values that our own queries return; a text that does not fit means that the server is not the one
+// we think it is.
 template <class Int>
 absl::StatusOr<Int> IntAt(const QueryResult& result, int row, int column) {
   const auto value = ParseInt<Int>(result.Text(row, column));
   if (!value) {
-    return absl::InternalError(StrCat("the server's catalogue answered \"", result.Text(row, column),
-                                      "\" where ", result.column_name(column), " should be a number"));
+    return absl::InternalError(StrCat("the server's catalogue answered \"",
+                                      result.Text(row, column), "\" where ",
+                                      result.column_name(column), " should be a number"));
   }
   return *value;
 }
 
-bool BoolAt(const QueryResult& result, int row, int column) { return result.Text(row, column) == "t"; }
+bool BoolAt(const QueryResult& result, int row, int column) {
+  return result.Text(row, column) == "t";
+}
 char CharAt(const QueryResult& result, int row, int column) {
   const std::string_view text = result.Text(row, column);
   return text.empty() ? 0 : text[0];
@@ -48,29 +52,42 @@ std::vector<int16_t> AttnumsOf(std::string_view text) {
 
 RelationKind KindOf(char relkind) {
   switch (relkind) {
-    case 'r': return RelationKind::kTable;
-    case 'p': return RelationKind::kPartitionedTable;
-    case 'f': return RelationKind::kForeignTable;
-    case 'v': return RelationKind::kView;
-    case 'm': return RelationKind::kMaterializedView;
-    default: return RelationKind::kOther;
+    case 'r':
+      return RelationKind::kTable;
+    case 'p':
+      return RelationKind::kPartitionedTable;
+    case 'f':
+      return RelationKind::kForeignTable;
+    case 'v':
+      return RelationKind::kView;
+    case 'm':
+      return RelationKind::kMaterializedView;
+    default:
+      return RelationKind::kOther;
   }
 }
 
 Persistence PersistenceOf(char relpersistence) {
   switch (relpersistence) {
-    case 'u': return Persistence::kUnlogged;
-    case 't': return Persistence::kTemporary;
-    default: return Persistence::kPermanent;
+    case 'u':
+      return Persistence::kUnlogged;
+    case 't':
+      return Persistence::kTemporary;
+    default:
+      return Persistence::kPermanent;
   }
 }
 
 ReplicaIdentity IdentityOf(char relreplident) {
   switch (relreplident) {
-    case 'n': return ReplicaIdentity::kNothing;
-    case 'f': return ReplicaIdentity::kFull;
-    case 'i': return ReplicaIdentity::kIndex;
-    default: return ReplicaIdentity::kDefault;
+    case 'n':
+      return ReplicaIdentity::kNothing;
+    case 'f':
+      return ReplicaIdentity::kFull;
+    case 'i':
+      return ReplicaIdentity::kIndex;
+    default:
+      return ReplicaIdentity::kDefault;
   }
 }
 
@@ -87,7 +104,8 @@ SELECT c.oid, n.nspname, c.relname, c.relkind, c.relpersistence, c.relispartitio
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE )";
 
-// Domains are followed down to the type below them; a typmod is that of the outermost level that has one.
+// Domains are followed down to the type below them; a typmod is that of the outermost level that
+// has one.
 constexpr char kColumnsSql[] = R"(
 WITH RECURSIVE below AS (
   SELECT oid, oid AS base, -1 AS typmod FROM pg_catalog.pg_type WHERE typtype <> 'd'
@@ -176,8 +194,9 @@ absl::StatusOr<CandidateKey> KeyAt(const QueryResult& rows, int row) {
 // The tables with their columns and keys, in three queries however many there are.
 absl::StatusOr<std::vector<TableInfo>> ReadWhere(Connection& session, std::string_view condition,
                                                  const std::vector<std::string>& parameters) {
-  ASSIGN_OR_RETURN(const QueryResult found,
-                   session.Query(StrCat(kTablesSql, condition, " ORDER BY n.nspname, c.relname"), parameters));
+  ASSIGN_OR_RETURN(
+      const QueryResult found,
+      session.Query(StrCat(kTablesSql, condition, " ORDER BY n.nspname, c.relname"), parameters));
   std::vector<TableInfo> tables;
   std::map<Oid, size_t> by_oid;
   std::vector<std::string> oids;
@@ -189,13 +208,15 @@ absl::StatusOr<std::vector<TableInfo>> ReadWhere(Connection& session, std::strin
   }
   const int version = session.server_version();
   const std::string oid_array = StrCat("{", Join(oids, ","), "}");
-  ASSIGN_OR_RETURN(const QueryResult columns, session.Query(WithValidatedNotNull(kColumnsSql, version), {oid_array}));
+  ASSIGN_OR_RETURN(const QueryResult columns,
+                   session.Query(WithValidatedNotNull(kColumnsSql, version), {oid_array}));
   for (int row = 0; row < columns.rows(); ++row) {
     ASSIGN_OR_RETURN(const uint32_t oid, IntAt<uint32_t>(columns, row, 0));
     ASSIGN_OR_RETURN(ColumnInfo column, ColumnAt(columns, row));
     tables[by_oid.at(Oid(oid))].columns.push_back(std::move(column));
   }
-  ASSIGN_OR_RETURN(const QueryResult keys, session.Query(WithValidatedNotNull(kKeysSql, version), {oid_array}));
+  ASSIGN_OR_RETURN(const QueryResult keys,
+                   session.Query(WithValidatedNotNull(kKeysSql, version), {oid_array}));
   for (int row = 0; row < keys.rows(); ++row) {
     ASSIGN_OR_RETURN(const uint32_t oid, IntAt<uint32_t>(keys, row, 0));
     ASSIGN_OR_RETURN(CandidateKey key, KeyAt(keys, row));
@@ -207,9 +228,10 @@ absl::StatusOr<std::vector<TableInfo>> ReadWhere(Connection& session, std::strin
 }  // namespace
 
 absl::StatusOr<ServerInfo> ReadServerInfo(Connection& session) {
-  ASSIGN_OR_RETURN(const QueryResult rows,
-                   session.Query("SELECT current_database(), pg_encoding_to_char(encoding), current_user "
-                                 "FROM pg_catalog.pg_database WHERE datname = current_database()"));
+  ASSIGN_OR_RETURN(
+      const QueryResult rows,
+      session.Query("SELECT current_database(), pg_encoding_to_char(encoding), current_user "
+                    "FROM pg_catalog.pg_database WHERE datname = current_database()"));
   if (rows.rows() != 1) return absl::InternalError("the current database is not in pg_database");
   return ServerInfo{.version = session.server_version(),
                     .database = std::string(rows.Text(0, 0)),
@@ -229,9 +251,11 @@ absl::StatusOr<SourceIdentity> ReadSourceIdentity(Connection& session) {
   return identity;
 }
 
-absl::StatusOr<std::vector<TimelineEnd>> ReadTimelineHistory(Connection& session, TimelineId timeline) {
+absl::StatusOr<std::vector<TimelineEnd>> ReadTimelineHistory(Connection& session,
+                                                             TimelineId timeline) {
   if (timeline.value <= 1) return std::vector<TimelineEnd>{};
-  ASSIGN_OR_RETURN(const QueryResult rows, session.Query(StrCat("TIMELINE_HISTORY ", timeline.value)));
+  ASSIGN_OR_RETURN(const QueryResult rows,
+                   session.Query(StrCat("TIMELINE_HISTORY ", timeline.value)));
   if (rows.rows() != 1 || rows.columns() < 2) {
     return absl::InternalError("TIMELINE_HISTORY did not answer with one row of two columns");
   }
@@ -246,17 +270,20 @@ absl::StatusOr<std::vector<TimelineEnd>> ParseTimelineHistory(std::string_view c
     const size_t number_end = text.find_first_of(" \t");
     const auto number = ParseInt<uint32_t>(text.substr(0, number_end));
     if (!number || number_end == std::string_view::npos) {
-      return absl::DataLossError(StrCat("timeline history: no timeline at the start of \"", text, "\""));
+      return absl::DataLossError(
+          StrCat("timeline history: no timeline at the start of \"", text, "\""));
     }
     const std::string_view rest = Trim(text.substr(number_end));
     const auto end = ParseLsn(rest.substr(0, rest.find_first_of(" \t")));
-    if (!end.ok()) return absl::DataLossError(StrCat("timeline history: no position in \"", text, "\""));
+    if (!end.ok())
+      return absl::DataLossError(StrCat("timeline history: no position in \"", text, "\""));
     history.push_back({TimelineId(*number), *end});
   }
   return history;
 }
 
-bool OnHistory(TimelineId timeline, Lsn lsn, TimelineId current, const std::vector<TimelineEnd>& history) {
+bool OnHistory(TimelineId timeline, Lsn lsn, TimelineId current,
+               const std::vector<TimelineEnd>& history) {
   if (timeline == current) return true;
   for (const TimelineEnd& ended : history) {
     if (ended.timeline == timeline) return lsn <= ended.end;
@@ -272,17 +299,18 @@ absl::StatusOr<std::vector<TableInfo>> ReadTables(Connection& session,
   for (const TablePattern& pattern : patterns) {
     const std::string schema = StrCat("n.nspname = ", QuoteLiteral(pattern.schema));
     // An explicit name may be anything, so that the caller can say why it does not do.
-    conditions.push_back(pattern.name
-                             ? StrCat("(", schema, " AND c.relname = ", QuoteLiteral(*pattern.name),
-                                      " AND c.relkind IN ('r', 'p', 'f', 'v', 'm'))")
-                             : StrCat("(", schema, " AND c.relkind IN ('r', 'p') AND NOT c.relispartition ",
-                                      "AND c.relpersistence <> 't')"));
+    conditions.push_back(
+        pattern.name ? StrCat("(", schema, " AND c.relname = ", QuoteLiteral(*pattern.name),
+                              " AND c.relkind IN ('r', 'p', 'f', 'v', 'm'))")
+                     : StrCat("(", schema, " AND c.relkind IN ('r', 'p') AND NOT c.relispartition ",
+                              "AND c.relpersistence <> 't')"));
   }
   if (conditions.empty()) return std::vector<TableInfo>{};
   return ReadWhere(session, StrCat("(", Join(conditions, " OR "), ")"), {});
 }
 
-absl::StatusOr<std::vector<TableInfo>> ReadTablesByOid(Connection& session, const std::vector<Oid>& oids) {
+absl::StatusOr<std::vector<TableInfo>> ReadTablesByOid(Connection& session,
+                                                       const std::vector<Oid>& oids) {
   std::vector<std::string> numbers;
   for (const Oid oid : oids) numbers.push_back(StrCat(oid.value));
   return ReadWhere(session, "c.oid = ANY($1::oid[])", {StrCat("{", Join(numbers, ","), "}")});

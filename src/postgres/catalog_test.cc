@@ -15,7 +15,10 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-CandidateKey Primary() { return {.index = Oid(30), .name = "t_pkey", .is_primary = true, .is_usable = true, .attnums = {1}}; }
+CandidateKey Primary() {
+  return {
+      .index = Oid(30), .name = "t_pkey", .is_primary = true, .is_usable = true, .attnums = {1}};
+}
 CandidateKey Unique(uint32_t oid, std::vector<int16_t> attnums) {
   return {.index = Oid(oid), .name = "t_u", .is_usable = true, .attnums = std::move(attnums)};
 }
@@ -52,14 +55,17 @@ TEST(ChooseKey, DeferrablePrimaryKeyIsNoIdentity) {
 TEST(ChooseKey, UsingIndexGoesBeforeThePrimaryKey) {
   CandidateKey chosen = Unique(40, {3, 2});
   chosen.is_replica_identity = true;
-  EXPECT_THAT(ChooseKey(Table(ReplicaIdentity::kIndex, {Primary(), chosen})).attnums, ElementsAre(3, 2));
+  EXPECT_THAT(ChooseKey(Table(ReplicaIdentity::kIndex, {Primary(), chosen})).attnums,
+              ElementsAre(3, 2));
   EXPECT_EQ(ChooseKey(Table(ReplicaIdentity::kIndex, {Primary()})).kind, KeyChoice::Kind::kNone)
       << "its index was dropped: old tuples carry nothing";
 }
 
 TEST(ChooseKey, FullTakesPrimaryThenLowestOid) {
-  EXPECT_THAT(ChooseKey(Table(ReplicaIdentity::kFull, {Primary(), Unique(20, {2})})).attnums, ElementsAre(1));
-  EXPECT_THAT(ChooseKey(Table(ReplicaIdentity::kFull, {Unique(22, {2}), Unique(21, {3})})).attnums, ElementsAre(3));
+  EXPECT_THAT(ChooseKey(Table(ReplicaIdentity::kFull, {Primary(), Unique(20, {2})})).attnums,
+              ElementsAre(1));
+  EXPECT_THAT(ChooseKey(Table(ReplicaIdentity::kFull, {Unique(22, {2}), Unique(21, {3})})).attnums,
+              ElementsAre(3));
   EXPECT_EQ(ChooseKey(Table(ReplicaIdentity::kFull, {})).kind, KeyChoice::Kind::kWholeRow);
 }
 
@@ -80,13 +86,15 @@ TEST(ParseTablePattern, NamesAsTheyAreStored) {
   EXPECT_EQ(quoted->schema, "a.b");
   EXPECT_EQ(quoted->name, "c \"d\" *");
   EXPECT_EQ(ParseTablePattern("Straße.Größe")->name, "Größe");
-  for (const char* bad : {"", "orders", "a.b.c", "a.", ".b", "a.b*", "*.b", "a.\"b", "a.\"b\"c", "a.b\"c"}) {
+  for (const char* bad :
+       {"", "orders", "a.b.c", "a.", ".b", "a.b*", "*.b", "a.\"b", "a.\"b\"c", "a.b\"c"}) {
     EXPECT_EQ(ParseTablePattern(bad).status().code(), absl::StatusCode::kInvalidArgument) << bad;
   }
 }
 
 TEST(TimelineHistory, PositionsBeforeTheSwitchBelongToIt) {
-  const auto history = ParseTimelineHistory("1\t0/3000000\tno recovery target specified\n\n2\t0/5000060\tbefore 2000\n");
+  const auto history = ParseTimelineHistory(
+      "1\t0/3000000\tno recovery target specified\n\n2\t0/5000060\tbefore 2000\n");
   ASSERT_TRUE(history.ok());
   ASSERT_EQ(history->size(), 2u);
   EXPECT_TRUE(OnHistory(TimelineId(1), Lsn(0x3000000), TimelineId(3), *history));
@@ -109,19 +117,23 @@ TEST(PgError, CodesSayWhatToDo) {
 }
 
 TEST(PgError, MissingRightsNameTheGrant) {
-  const absl::Status status = ToStatus({.sqlstate = "42501", .message = "permission denied for table orders"}, "fjord");
+  const absl::Status status =
+      ToStatus({.sqlstate = "42501", .message = "permission denied for table orders"}, "fjord");
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(status.ToString(), HasSubstr(R"(GRANT SELECT ON "orders" TO "fjord")"));
   EXPECT_EQ(SqlState(status), "42501");
   EXPECT_EQ(SqlState(Annotate(status, "public.orders")), "42501");
-  EXPECT_THAT(RemedyForDenied("permission denied for schema s", "u"), "GRANT USAGE ON SCHEMA \"s\" TO \"u\"");
-  EXPECT_THAT(RemedyForDenied("must be superuser or replication role to use replication slots", "u"),
-              "ALTER ROLE \"u\" REPLICATION");
+  EXPECT_THAT(RemedyForDenied("permission denied for schema s", "u"),
+              "GRANT USAGE ON SCHEMA \"s\" TO \"u\"");
+  EXPECT_THAT(
+      RemedyForDenied("must be superuser or replication role to use replication slots", "u"),
+      "ALTER ROLE \"u\" REPLICATION");
 }
 
 TEST(PgError, RefusalOfAConnectionKeepsItsCode) {
   const PgError error = ParseConnectError(
-      "connection to server at \"127.0.0.1\", port 5432 failed: FATAL:  28P01: password authentication failed for user "
+      "connection to server at \"127.0.0.1\", port 5432 failed: FATAL:  28P01: password "
+      "authentication failed for user "
       "\"x\"\nLOCATION:  auth_failed, auth.c:338\n");
   EXPECT_EQ(error.sqlstate, "28P01");
   EXPECT_THAT(error.message, HasSubstr("FATAL: password authentication failed"));
@@ -143,7 +155,8 @@ TEST(SlotNameFor, OnlyCharactersThatPostgresAllows) {
 TEST(PlanPublication, CreatesWhatIsMissingAndTakesNothingOut) {
   const std::vector<QualifiedName> wanted = {{"public", "a"}, {"s", "b"}};
   EXPECT_THAT(PlanPublication("p", PublicationRole::kMain, std::nullopt, wanted),
-              ElementsAre("CREATE PUBLICATION \"p\" FOR TABLE ONLY \"public\".\"a\", ONLY \"s\".\"b\" WITH (publish = "
+              ElementsAre("CREATE PUBLICATION \"p\" FOR TABLE ONLY \"public\".\"a\", ONLY "
+                          "\"s\".\"b\" WITH (publish = "
                           "'insert, update, delete, truncate')"));
   EXPECT_THAT(PlanPublication("p", PublicationRole::kMain, std::nullopt, {}), IsEmpty());
   Publication existing{.name = "p"};

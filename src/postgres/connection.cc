@@ -16,8 +16,9 @@ namespace {
 
 using Setting = std::pair<std::string, std::string>;
 
-// What the text of values, names and expressions depends on, and what could stop or change a long reading transaction.
-// row_security = off makes a query fail that policies would otherwise answer with a part of the rows.
+// What the text of values, names and expressions depends on, and what could stop or change a long
+// reading transaction. row_security = off makes a query fail that policies would otherwise answer
+// with a part of the rows.
 std::vector<Setting> OwnSettings(int server_version) {
   std::vector<Setting> settings = {
       {"client_encoding", "UTF8"},
@@ -45,7 +46,8 @@ std::vector<Setting> OwnSettings(int server_version) {
 
 std::string SetStatements(const std::vector<Setting>& settings) {
   std::string sql;
-  for (const auto& [name, value] : settings) StrAppend(&sql, "SET ", name, " TO ", QuoteLiteral(value), ";");
+  for (const auto& [name, value] : settings)
+    StrAppend(&sql, "SET ", name, " TO ", QuoteLiteral(value), ";");
   return sql;
 }
 
@@ -93,13 +95,14 @@ absl::StatusOr<bool> PollSocket(int socket, short events, absl::Time deadline) {
     if (deadline != absl::InfiniteFuture()) {
       const absl::Duration left = std::max(deadline - absl::Now(), absl::ZeroDuration());
       // Rounded up, so that waiting for less than a millisecond is no busy loop.
-      timeout_ms = static_cast<int>(absl::ToInt64Milliseconds(
-          std::min(left + absl::Microseconds(999), absl::Hours(1))));
+      timeout_ms = static_cast<int>(
+          absl::ToInt64Milliseconds(std::min(left + absl::Microseconds(999), absl::Hours(1))));
       if (left == absl::ZeroDuration()) timeout_ms = 0;
     }
     const int ready = poll(&fd, 1, timeout_ms);
     if (ready > 0) return true;
-    if (ready < 0 && errno != EINTR) return absl::UnavailableError(StrCat("poll: ", std::strerror(errno)));
+    if (ready < 0 && errno != EINTR)
+      return absl::UnavailableError(StrCat("poll: ", std::strerror(errno)));
     if (absl::Now() >= deadline) return false;
   }
 }
@@ -125,8 +128,8 @@ std::string Where(const std::vector<Setting>& parameters) {
   };
   const std::string host = value("host").empty() ? value("hostaddr") : value("host");
   const std::string port = value("port");
-  return StrCat("PostgreSQL database ", value("dbname").empty() ? "(default)" : value("dbname"), " on ",
-                host.empty() ? "(default host)" : host, port.empty() ? "" : ":", port);
+  return StrCat("PostgreSQL database ", value("dbname").empty() ? "(default)" : value("dbname"),
+                " on ", host.empty() ? "(default host)" : host, port.empty() ? "" : ":", port);
 }
 
 std::string FieldOf(const PGresult* result, int field) {
@@ -135,7 +138,8 @@ std::string FieldOf(const PGresult* result, int field) {
 }
 
 bool IsFailure(ExecStatusType status) {
-  return status == PGRES_FATAL_ERROR || status == PGRES_BAD_RESPONSE || status == PGRES_NONFATAL_ERROR;
+  return status == PGRES_FATAL_ERROR || status == PGRES_BAD_RESPONSE ||
+         status == PGRES_NONFATAL_ERROR;
 }
 
 }  // namespace
@@ -152,7 +156,9 @@ std::optional<std::string_view> QueryResult::Get(int row, int column) const {
   if (PQgetisnull(result_, row, column)) return std::nullopt;
   return std::string_view(PQgetvalue(result_, row, column), PQgetlength(result_, row, column));
 }
-int64_t QueryResult::affected_rows() const { return ParseInt<int64_t>(PQcmdTuples(result_)).value_or(0); }
+int64_t QueryResult::affected_rows() const {
+  return ParseInt<int64_t>(PQcmdTuples(result_)).value_or(0);
+}
 
 absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(const ConnectionOptions& options) {
   ASSIGN_OR_RETURN(const std::vector<Setting> parameters, ConnectParameters(options));
@@ -177,7 +183,8 @@ absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(const ConnectionOpt
   PQsetErrorVerbosity(conn, PQERRORS_DEFAULT);
   PQsetNoticeProcessor(conn, [](void*, const char*) {}, nullptr);
   connection->cancel_ = PQgetCancel(conn);
-  connection->label_ = StrCat(PQdb(conn), " on ", PQhost(conn), ":", PQport(conn), " as ", PQuser(conn));
+  connection->label_ =
+      StrCat(PQdb(conn), " on ", PQhost(conn), ":", PQport(conn), " as ", PQuser(conn));
   std::vector<Setting> settings = OwnSettings(connection->server_version());
   settings.insert(settings.end(), options.settings.begin(), options.settings.end());
   if (const absl::Status status = connection->Exec(SetStatements(settings)); !status.ok()) {
@@ -196,7 +203,8 @@ absl::StatusOr<QueryResult> Connection::Query(std::string_view sql) {
   return Collect(absl::InfiniteDuration(), nullptr);
 }
 
-absl::StatusOr<QueryResult> Connection::Query(std::string_view sql, const std::vector<std::string>& parameters) {
+absl::StatusOr<QueryResult> Connection::Query(std::string_view sql,
+                                              const std::vector<std::string>& parameters) {
   std::vector<const char*> values;
   for (const std::string& parameter : parameters) values.push_back(parameter.c_str());
   if (!PQsendQueryParams(conn_, std::string(sql).c_str(), static_cast<int>(values.size()), nullptr,
@@ -243,13 +251,15 @@ absl::StatusOr<QueryResult> Connection::Collect(absl::Duration interval,
   RETURN_IF_ERROR(given_up);
   RETURN_IF_ERROR(failure);
   if (PQstatus(conn_) == CONNECTION_BAD) return ConnectionError("wait for an answer");
-  if (!last) return absl::InternalError(StrCat(label_, ": the server sent no answer to a statement"));
+  if (!last)
+    return absl::InternalError(StrCat(label_, ": the server sent no answer to a statement"));
   return *std::move(last);
 }
 
 void Connection::Cancel() {
   char error[256];
-  // A failure means that there is nothing to cancel any more, or that the server is gone; the statement's own end says so.
+  // A failure means that there is nothing to cancel any more, or that the server is gone; the
+  // statement's own end says so.
   if (cancel_ != nullptr) PQcancel(cancel_, error, sizeof error);
 }
 

@@ -1,8 +1,10 @@
-// A session with a PostgreSQL server: connecting, settings of our own, queries, and errors that say what to do.
+// A session with a PostgreSQL server: connecting, settings of our own, queries, and errors that say
+// what to do.
 //
-// Every session sets the parameters that the text form of values depends on (TimeZone, DateStyle, bytea_output, …),
-// so that neither the server's, the database's or the role's settings nor our own environment can change what a value
-// looks like. Replication sessions get the same ones: the walsender formats the values of the stream.
+// Every session sets the parameters that the text form of values depends on (TimeZone, DateStyle,
+// bytea_output, …), so that neither the server's, the database's or the role's settings nor our own
+// environment can change what a value looks like. Replication sessions get the same ones: the
+// walsender formats the values of the stream.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +34,8 @@ enum class SessionKind {
 };
 
 struct ConnectionOptions {
-  std::string url;       // postgres://… or a keyword=value string, as libpq takes it
-  Secret password;       // empty: the URL's, or none
+  std::string url;  // postgres://… or a keyword=value string, as libpq takes it
+  Secret password;  // empty: the URL's, or none
   std::string application_name = "fjord";
   SessionKind kind = SessionKind::kOrdinary;
   std::vector<std::pair<std::string, std::string>> settings;  // set after our own, so they win
@@ -62,11 +64,13 @@ class QueryResult {
   pg_result* result_;
 };
 
-// One session. Confined to one thread at a time, except Cancel. After kUnavailable the session is gone: open another.
+// One session. Confined to one thread at a time, except Cancel. After kUnavailable the session is
+// gone: open another.
 //
-// Codes: kUnavailable the connection is lost or the server is starting or stopping · kFailedPrecondition a person must
-// act (missing right, wrong password, no such database; the message names it) · kAborted serialisation failure,
-// deadlock, cancelled · kNotFound no such object · kAlreadyExists · kInvalidArgument the statement is wrong.
+// Codes: kUnavailable the connection is lost or the server is starting or stopping ·
+// kFailedPrecondition a person must act (missing right, wrong password, no such database; the
+// message names it) · kAborted serialisation failure, deadlock, cancelled · kNotFound no such
+// object · kAlreadyExists · kInvalidArgument the statement is wrong.
 class Connection {
  public:
   static absl::StatusOr<std::unique_ptr<Connection>> Open(const ConnectionOptions& options);
@@ -77,15 +81,17 @@ class Connection {
   // One or more statements by the simple protocol; the rows of the last one.
   absl::StatusOr<QueryResult> Query(std::string_view sql);
   // One statement with $1 … as text.
-  absl::StatusOr<QueryResult> Query(std::string_view sql, const std::vector<std::string>& parameters);
+  absl::StatusOr<QueryResult> Query(std::string_view sql,
+                                    const std::vector<std::string>& parameters);
   absl::Status Exec(std::string_view sql);
 
-  // As Query, and calls `on_wait` each `interval` while the server has not answered. When that returns an error the
-  // statement is cancelled and the error returned.
+  // As Query, and calls `on_wait` each `interval` while the server has not answered. When that
+  // returns an error the statement is cancelled and the error returned.
   absl::StatusOr<QueryResult> QueryWaiting(std::string_view sql, absl::Duration interval,
                                            const std::function<absl::Status()>& on_wait);
 
-  // Asks the server to give up the running statement. Any thread, at any time while this object lives.
+  // Asks the server to give up the running statement. Any thread, at any time while this object
+  // lives.
   void Cancel();
 
   // 150018 for 15.18.
@@ -100,23 +106,27 @@ class Connection {
   absl::Status ConnectionError(std::string_view doing) const;
   // The status of a failed result.
   absl::Status ResultError(const pg_result* result, std::string_view doing) const;
-  // Waits until the socket can be read (and written, when output is pending). False at the deadline.
+  // Waits until the socket can be read (and written, when output is pending). False at the
+  // deadline.
   absl::StatusOr<bool> WaitForInput(absl::Time deadline);
 
  private:
   Connection(pg_conn* conn, pg_cancel* cancel, std::string label)
       : conn_(conn), cancel_(cancel), label_(std::move(label)) {}
-  absl::StatusOr<QueryResult> Collect(absl::Duration interval, const std::function<absl::Status()>* on_wait);
+  absl::StatusOr<QueryResult> Collect(absl::Duration interval,
+                                      const std::function<absl::Status()>* on_wait);
 
   pg_conn* conn_;
   pg_cancel* cancel_;
   std::string label_;
 };
 
-// The five characters of PostgreSQL's error code, where the status came from an error of the server; else "".
+// The five characters of PostgreSQL's error code, where the status came from an error of the
+// server; else "".
 std::string SqlState(const absl::Status& status);
 
-// "Na""me" with its quotes; 'it''s' with its quotes. Any bytes but NUL; need no session (standard_conforming_strings is on).
+// "Na""me" with its quotes; 'it''s' with its quotes. Any bytes but NUL; need no session
+// (standard_conforming_strings is on).
 std::string QuoteIdent(std::string_view name);
 std::string QuoteLiteral(std::string_view text);
 // "schema"."name"

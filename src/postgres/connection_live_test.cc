@@ -22,10 +22,14 @@ class CatalogLive : public LiveTest {};
 class SourceCheckLive : public LiveTest {};
 
 TEST_F(ConnectionLive, OwnSettingsWinOverRoleDatabaseAndEnvironment) {
-  Exec("CREATE ROLE live_odd SUPERUSER REPLICATION LOGIN; ALTER ROLE live_odd SET datestyle = 'German'; "
-       "ALTER ROLE live_odd SET statement_timeout = '1ms'; ALTER ROLE live_odd SET search_path = 'nowhere'; "
-       "ALTER ROLE live_odd SET default_transaction_read_only = on; ALTER ROLE live_odd SET bytea_output = 'escape'; "
-       "ALTER ROLE live_odd SET extra_float_digits = -15");
+  Exec(
+      "CREATE ROLE live_odd SUPERUSER REPLICATION LOGIN; ALTER ROLE live_odd SET datestyle = "
+      "'German'; "
+      "ALTER ROLE live_odd SET statement_timeout = '1ms'; ALTER ROLE live_odd SET search_path = "
+      "'nowhere'; "
+      "ALTER ROLE live_odd SET default_transaction_read_only = on; ALTER ROLE live_odd SET "
+      "bytea_output = 'escape'; "
+      "ALTER ROLE live_odd SET extra_float_digits = -15");
   at_end_.push_back("DROP ROLE live_odd");
   setenv("PGTZ", "America/New_York", 1);
   setenv("PGDATESTYLE", "SQL, DMY", 1);
@@ -33,13 +37,20 @@ TEST_F(ConnectionLive, OwnSettingsWinOverRoleDatabaseAndEnvironment) {
   for (const SessionKind kind : {SessionKind::kOrdinary, SessionKind::kReplication}) {
     ConnectionOptions options = options_;
     options.kind = kind;
-    options.url.replace(options.url.find("//") + 2, options.url.find('@') - options.url.find("//") - 2, "live_odd");
+    options.url.replace(options.url.find("//") + 2,
+                        options.url.find('@') - options.url.find("//") - 2, "live_odd");
     const auto session = Connection::Open(options);
     ASSERT_TRUE(session.ok()) << session.status();
     const std::pair<const char*, const char*> expected[] = {
-        {"timezone", "UTC"},        {"datestyle", "ISO, YMD"},    {"intervalstyle", "postgres"},
-        {"bytea_output", "hex"},    {"extra_float_digits", "3"},  {"statement_timeout", "0"},
-        {"search_path", "\"\""},    {"client_encoding", "UTF8"},  {"default_transaction_read_only", "off"},
+        {"timezone", "UTC"},
+        {"datestyle", "ISO, YMD"},
+        {"intervalstyle", "postgres"},
+        {"bytea_output", "hex"},
+        {"extra_float_digits", "3"},
+        {"statement_timeout", "0"},
+        {"search_path", "\"\""},
+        {"client_encoding", "UTF8"},
+        {"default_transaction_read_only", "off"},
         {"row_security", "off"},
     };
     for (const auto& [name, value] : expected) {
@@ -96,7 +107,8 @@ TEST_F(CatalogLive, IdentityIsThatOfTheServer) {
   auto replication = Open(SessionKind::kReplication);
   const auto identity = ReadSourceIdentity(*replication);
   ASSERT_TRUE(identity.ok()) << identity.status();
-  EXPECT_EQ(identity->system_identifier, Value("SELECT system_identifier FROM pg_control_system()"));
+  EXPECT_EQ(identity->system_identifier,
+            Value("SELECT system_identifier FROM pg_control_system()"));
   EXPECT_EQ(identity->database, Value("SELECT current_database()"));
   EXPECT_EQ(identity->timeline, TimelineId(1));
   EXPECT_GT(identity->wal_position, Lsn());
@@ -104,15 +116,20 @@ TEST_F(CatalogLive, IdentityIsThatOfTheServer) {
 }
 
 TEST_F(CatalogLive, ColumnsKeysAndDomains) {
-  Exec(StrCat("CREATE DOMAIN ", schema_, ".money2 AS numeric(10,2); CREATE DOMAIN ", schema_, ".nested AS ", schema_,
-              ".money2; CREATE TYPE ", schema_, ".mood AS ENUM ('a'); CREATE TABLE ", schema_,
+  Exec(StrCat("CREATE DOMAIN ", schema_, ".money2 AS numeric(10,2); CREATE DOMAIN ", schema_,
+              ".nested AS ", schema_, ".money2; CREATE TYPE ", schema_,
+              ".mood AS ENUM ('a'); CREATE TABLE ", schema_,
               ".\"Odd.Name\" (gone int, \"a b\" int NOT NULL, n ", schema_, ".nested, m ", schema_,
-              ".mood, l int[], v int2vector, b box[], g int GENERATED ALWAYS AS (\"a b\" * 2) STORED, i int GENERATED "
-              "BY DEFAULT AS IDENTITY, PRIMARY KEY (i, \"a b\")); ALTER TABLE ", schema_,
-              ".\"Odd.Name\" DROP gone; CREATE UNIQUE INDEX u1 ON ", schema_, ".\"Odd.Name\" (\"a b\") INCLUDE (n); "
-              "CREATE UNIQUE INDEX u2 ON ", schema_, ".\"Odd.Name\" (n); CREATE UNIQUE INDEX u3 ON ", schema_,
+              ".mood, l int[], v int2vector, b box[], g int GENERATED ALWAYS AS (\"a b\" * 2) "
+              "STORED, i int GENERATED "
+              "BY DEFAULT AS IDENTITY, PRIMARY KEY (i, \"a b\")); ALTER TABLE ",
+              schema_, ".\"Odd.Name\" DROP gone; CREATE UNIQUE INDEX u1 ON ", schema_,
+              ".\"Odd.Name\" (\"a b\") INCLUDE (n); "
+              "CREATE UNIQUE INDEX u2 ON ",
+              schema_, ".\"Odd.Name\" (n); CREATE UNIQUE INDEX u3 ON ", schema_,
               ".\"Odd.Name\" (\"a b\") WHERE i > 0; CREATE UNIQUE INDEX u4 ON ", schema_,
-              ".\"Odd.Name\" ((\"a b\" + 1)); ALTER TABLE ", schema_, ".\"Odd.Name\" ADD UNIQUE (i) DEFERRABLE"));
+              ".\"Odd.Name\" ((\"a b\" + 1)); ALTER TABLE ", schema_,
+              ".\"Odd.Name\" ADD UNIQUE (i) DEFERRABLE"));
   const TableInfo table = Table("Odd.Name");
   ASSERT_EQ(table.columns.size(), 8u);
   EXPECT_EQ(table.columns[0].attnum, 2);
@@ -144,9 +161,11 @@ TEST_F(CatalogLive, ColumnsKeysAndDomains) {
 }
 
 TEST_F(CatalogLive, SchemaPatternTakesTablesOnly) {
-  Exec(StrCat("CREATE TABLE ", schema_, ".b (id int); CREATE TABLE ", schema_, ".a (id int); CREATE VIEW ", schema_,
-              ".v AS SELECT 1; CREATE TABLE ", schema_, ".root (id int) PARTITION BY LIST (id); CREATE TABLE ",
-              schema_, ".leaf PARTITION OF ", schema_, ".root DEFAULT; CREATE UNLOGGED TABLE ", schema_, ".u (id int)"));
+  Exec(StrCat("CREATE TABLE ", schema_, ".b (id int); CREATE TABLE ", schema_,
+              ".a (id int); CREATE VIEW ", schema_, ".v AS SELECT 1; CREATE TABLE ", schema_,
+              ".root (id int) PARTITION BY LIST (id); CREATE TABLE ", schema_,
+              ".leaf PARTITION OF ", schema_, ".root DEFAULT; CREATE UNLOGGED TABLE ", schema_,
+              ".u (id int)"));
   const auto tables = ReadTables(*session_, {{.schema = schema_}});
   ASSERT_TRUE(tables.ok()) << tables.status();
   std::vector<std::string> names;
@@ -160,11 +179,12 @@ TEST_F(CatalogLive, SchemaPatternTakesTablesOnly) {
 }
 
 TEST_F(CatalogLive, PublicationIsReadAndFilledUp) {
-  Exec(StrCat("CREATE TABLE ", schema_, ".a (id int PRIMARY KEY, x int, y int); CREATE TABLE ", schema_,
-              ".b (id int PRIMARY KEY)"));
+  Exec(StrCat("CREATE TABLE ", schema_, ".a (id int PRIMARY KEY, x int, y int); CREATE TABLE ",
+              schema_, ".b (id int PRIMARY KEY)"));
   at_end_.push_back(StrCat("DROP PUBLICATION ", schema_));
   EXPECT_FALSE(*ReadPublication(*session_, schema_));
-  Exec(StrCat("CREATE PUBLICATION ", schema_, " FOR TABLE ", schema_, ".a (id, y) WHERE (id > 5) WITH (publish = "
+  Exec(StrCat("CREATE PUBLICATION ", schema_, " FOR TABLE ", schema_,
+              ".a (id, y) WHERE (id > 5) WITH (publish = "
               "'insert')"));
   auto publication = ReadPublication(*session_, schema_);
   ASSERT_TRUE(publication.ok()) << publication.status();
@@ -176,7 +196,8 @@ TEST_F(CatalogLive, PublicationIsReadAndFilledUp) {
   EXPECT_NE((*publication)->row.xmin, Xid());
   EXPECT_FALSE((*publication)->update);
   const std::vector<QualifiedName> wanted = {{schema_, "a"}, {schema_, "b"}};
-  for (const std::string& statement : PlanPublication(schema_, PublicationRole::kMain, *publication, wanted)) {
+  for (const std::string& statement :
+       PlanPublication(schema_, PublicationRole::kMain, *publication, wanted)) {
     Exec(statement);
   }
   publication = ReadPublication(*session_, schema_);
@@ -186,9 +207,12 @@ TEST_F(CatalogLive, PublicationIsReadAndFilledUp) {
 }
 
 TEST_F(SourceCheckLive, EverythingThatIsMissingHasItsStatement) {
-  Exec(StrCat("CREATE ROLE live_weak LOGIN; CREATE TABLE ", schema_, ".good (id int PRIMARY KEY); CREATE TABLE ",
-              schema_, ".keyless (a int); CREATE UNLOGGED TABLE ", schema_, ".fast (id int PRIMARY KEY); CREATE TABLE ",
-              schema_, ".secret (id int PRIMARY KEY); ALTER TABLE ", schema_, ".secret ENABLE ROW LEVEL SECURITY"));
+  Exec(StrCat("CREATE ROLE live_weak LOGIN; CREATE TABLE ", schema_,
+              ".good (id int PRIMARY KEY); CREATE TABLE ", schema_,
+              ".keyless (a int); CREATE UNLOGGED TABLE ", schema_,
+              ".fast (id int PRIMARY KEY); CREATE TABLE ", schema_,
+              ".secret (id int PRIMARY KEY); ALTER TABLE ", schema_,
+              ".secret ENABLE ROW LEVEL SECURITY"));
   at_end_ = {StrCat("DROP SCHEMA ", schema_, " CASCADE"), "DROP ROLE live_weak"};
   SourceCheckOptions options;
   options.connection = options_;
@@ -197,8 +221,9 @@ TEST_F(SourceCheckLive, EverythingThatIsMissingHasItsStatement) {
   options.slot = "no_slot";
   options.publication = "no_publication";
   options.append_only_publication = "no_append";
-  options.tables = {{.pattern = {.schema = schema_}, .text = StrCat(schema_, ".*")},
-                    {.pattern = {.schema = schema_, .name = "absent"}, .text = StrCat(schema_, ".absent")}};
+  options.tables = {
+      {.pattern = {.schema = schema_}, .text = StrCat(schema_, ".*")},
+      {.pattern = {.schema = schema_, .name = "absent"}, .text = StrCat(schema_, ".absent")}};
   const auto facts = GatherSourceFacts(options);
   ASSERT_TRUE(facts.ok()) << facts.status();
   EXPECT_FALSE(facts->replication_error.empty());
@@ -211,8 +236,8 @@ TEST_F(SourceCheckLive, EverythingThatIsMissingHasItsStatement) {
            StrCat("ALTER TABLE ", table, "\"keyless\" ADD PRIMARY KEY (…)"),
            StrCat("ALTER TABLE ", table, "\"fast\" SET LOGGED"),
            std::string("ALTER ROLE \"live_weak\" BYPASSRLS"),
-           StrCat("CREATE PUBLICATION \"no_publication\" FOR TABLE ONLY ", table, "\"good\", ONLY ", table,
-                  "\"secret\" WITH (publish = 'insert, update, delete, truncate')"),
+           StrCat("CREATE PUBLICATION \"no_publication\" FOR TABLE ONLY ", table, "\"good\", ONLY ",
+                  table, "\"secret\" WITH (publish = 'insert, update, delete, truncate')"),
        }) {
     EXPECT_THAT(findings, Contains(Field(&Finding::statement, statement)));
   }
@@ -221,7 +246,10 @@ TEST_F(SourceCheckLive, EverythingThatIsMissingHasItsStatement) {
 
 TEST_F(SourceCheckLive, ReadySourceHasNoErrors) {
   Exec(StrCat("CREATE TABLE ", schema_, ".good (id int PRIMARY KEY)"));
-  SourceCheckOptions options{.connection = options_, .slot = "no_slot", .publication = "p", .append_only_publication = "q"};
+  SourceCheckOptions options{.connection = options_,
+                             .slot = "no_slot",
+                             .publication = "p",
+                             .append_only_publication = "q"};
   options.tables = {{.pattern = {.schema = schema_, .name = "good"}, .text = "good"}};
   const auto facts = GatherSourceFacts(options);
   ASSERT_TRUE(facts.ok()) << facts.status();

@@ -13,20 +13,24 @@ namespace {
 
 constexpr int64_t kPageBytes = 8192;
 
-// The first tab or backslash in [p, end), or end. Sixteen bytes at a time: this is every byte of a first copy.
+// The first tab or backslash in [p, end), or end. Sixteen bytes at a time: this is every byte of a
+// first copy.
 const char* FindSpecial(const char* p, const char* end) {
   const __m128i tab = _mm_set1_epi8('\t');
   const __m128i backslash = _mm_set1_epi8('\\');
   for (; end - p >= 16; p += 16) {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
-    const int found = _mm_movemask_epi8(_mm_or_si128(_mm_cmpeq_epi8(bytes, tab), _mm_cmpeq_epi8(bytes, backslash)));
+    const int found = _mm_movemask_epi8(
+        _mm_or_si128(_mm_cmpeq_epi8(bytes, tab), _mm_cmpeq_epi8(bytes, backslash)));
     if (found != 0) return p + __builtin_ctz(static_cast<unsigned>(found));
   }
   while (p < end && *p != '\t' && *p != '\\') ++p;
   return p;
 }
 
-int OctalDigit(const char* p, const char* end) { return p < end && *p >= '0' && *p <= '7' ? *p - '0' : -1; }
+int OctalDigit(const char* p, const char* end) {
+  return p < end && *p >= '0' && *p <= '7' ? *p - '0' : -1;
+}
 int HexDigit(const char* p, const char* end) {
   if (p >= end) return -1;
   if (*p >= '0' && *p <= '9') return *p - '0';
@@ -38,12 +42,18 @@ int HexDigit(const char* p, const char* end) {
 char Unescape(const char*& p, const char* end) {
   const char c = *p++;
   switch (c) {
-    case 'b': return '\b';
-    case 'f': return '\f';
-    case 'n': return '\n';
-    case 'r': return '\r';
-    case 't': return '\t';
-    case 'v': return '\v';
+    case 'b':
+      return '\b';
+    case 'f':
+      return '\f';
+    case 'n':
+      return '\n';
+    case 'r':
+      return '\r';
+    case 't':
+      return '\t';
+    case 'v':
+      return '\v';
     case 'x': {
       int value = HexDigit(p, end);
       if (value < 0) return c;
@@ -51,7 +61,8 @@ char Unescape(const char*& p, const char* end) {
       if (const int digit = HexDigit(p, end); digit >= 0) value = value * 16 + digit, ++p;
       return static_cast<char>(value);
     }
-    default: break;
+    default:
+      break;
   }
   if (c < '0' || c > '7') return c;
   int value = c - '0';
@@ -64,8 +75,8 @@ char Unescape(const char*& p, const char* end) {
   return static_cast<char>(value);
 }
 
-// The field that begins at `from`, whose first escape is at `at`; undone in place. `at` ends on the tab or `end`.
-// False when a backslash is the last byte.
+// The field that begins at `from`, whose first escape is at `at`; undone in place. `at` ends on the
+// tab or `end`. False when a backslash is the last byte.
 bool UnescapeField(const char* from, const char*& at, const char* end, TextCell& cell) {
   char* out = const_cast<char*>(at);
   while (at < end && *at == '\\') {
@@ -81,8 +92,8 @@ bool UnescapeField(const char* from, const char*& at, const char* end, TextCell&
 }
 
 absl::Status WrongFields(size_t found, size_t expected) {
-  return absl::DataLossError(
-      StrCat("a line of COPY has ", found, " fields where the statement has ", expected, " columns"));
+  return absl::DataLossError(StrCat("a line of COPY has ", found,
+                                    " fields where the statement has ", expected, " columns"));
 }
 
 // Cells of `line`, which lies in memory of ours that may be changed.
@@ -132,8 +143,9 @@ std::string CopySql(const CopyQuery& query) {
     if (query.pages->end) conditions.push_back(StrCat("ctid < '(", *query.pages->end, ",0)'::tid"));
   }
   if (!query.row_filter.empty()) conditions.push_back(StrCat("(", query.row_filter, ")"));
-  return StrCat("COPY (SELECT ", Join(names, ", "), " FROM ONLY ", QuoteQualified(query.schema, query.name),
-                conditions.empty() ? "" : " WHERE ", Join(conditions, " AND "), ") TO STDOUT");
+  return StrCat("COPY (SELECT ", Join(names, ", "), " FROM ONLY ",
+                QuoteQualified(query.schema, query.name), conditions.empty() ? "" : " WHERE ",
+                Join(conditions, " AND "), ") TO STDOUT");
 }
 
 void CopyBatch::Clear() {
@@ -153,7 +165,8 @@ absl::Status ParseCopyLine(std::string_view line, Arena& arena, TupleRows& rows)
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<CopyReader>> CopyReader::Start(Connection& connection, std::string_view sql,
+absl::StatusOr<std::unique_ptr<CopyReader>> CopyReader::Start(Connection& connection,
+                                                              std::string_view sql,
                                                               size_t columns) {
   RETURN_IF_ERROR(connection.Exec(sql));
   return std::unique_ptr<CopyReader>(new CopyReader(connection, columns));
@@ -173,7 +186,8 @@ absl::StatusOr<bool> CopyReader::Next(const CopyLimits& limits, CopyBatch& batch
       batch.text_bytes += static_cast<size_t>(size);
     } else if (size == 0) {
       ASSIGN_OR_RETURN(const bool ready, connection_.WaitForInput(absl::InfiniteFuture()));
-      if (ready && !PQconsumeInput(connection_.native())) return connection_.ConnectionError("read a COPY");
+      if (ready && !PQconsumeInput(connection_.native()))
+        return connection_.ConnectionError("read a COPY");
     } else if (size == -1) {
       RETURN_IF_ERROR(Finish());
     } else {
@@ -188,7 +202,8 @@ absl::Status CopyReader::Finish() {
   running_ = false;
   absl::Status status;
   while (PGresult* result = PQgetResult(connection_.native())) {
-    if (PQresultStatus(result) != PGRES_COMMAND_OK && status.ok()) status = connection_.ResultError(result, "");
+    if (PQresultStatus(result) != PGRES_COMMAND_OK && status.ok())
+      status = connection_.ResultError(result, "");
     PQclear(result);
   }
   return status;
@@ -199,7 +214,8 @@ CopyReader::~CopyReader() {
   connection_.Cancel();
   char* line = nullptr;
   while (PQgetCopyData(connection_.native(), &line, /*async=*/0) > 0) PQfreemem(line);
-  Finish().IgnoreError();  // It says that we cancelled, or that the connection is gone, which the next user learns.
+  Finish().IgnoreError();  // It says that we cancelled, or that the connection is gone, which the
+                           // next user learns.
 }
 
 }  // namespace fjord

@@ -23,15 +23,15 @@ struct PageRange {
   std::optional<uint32_t> end;
   friend bool operator==(const PageRange&, const PageRange&) = default;
 };
-// Ranges of about `bytes_per_slice` that cover the table, the last one open-ended: pages that came after the size was
-// read are in it. At least one. Precondition: bytes_per_slice > 0.
+// Ranges of about `bytes_per_slice` that cover the table, the last one open-ended: pages that came
+// after the size was read are in it. At least one. Precondition: bytes_per_slice > 0.
 std::vector<PageRange> SliceTable(int64_t pages, int64_t bytes_per_slice);
 
 struct CopyQuery {
   std::string schema;
   std::string name;
   std::vector<std::string> columns;
-  std::string row_filter;            // a publication's WHERE expression as SQL; empty: all rows
+  std::string row_filter;  // a publication's WHERE expression as SQL; empty: all rows
   std::optional<PageRange> pages;
 };
 // Rows of the table itself, not of tables that inherit from it.
@@ -51,21 +51,23 @@ struct CopyBatch {
   void Clear();
 };
 
-// Splits one line (without its newline) into cells, undoing the escapes. The cells point into `arena`.
-// kDataLoss when it has another number of fields than rows.columns or a broken escape. Pure.
+// Splits one line (without its newline) into cells, undoing the escapes. The cells point into
+// `arena`. kDataLoss when it has another number of fields than rows.columns or a broken escape.
+// Pure.
 absl::Status ParseCopyLine(std::string_view line, Arena& arena, TupleRows& rows);
 
-// A running COPY. Confined to the connection's thread. The connection can be used again when Next has returned false;
-// after an error, or when destroyed before, the COPY is cancelled and drained.
+// A running COPY. Confined to the connection's thread. The connection can be used again when Next
+// has returned false; after an error, or when destroyed before, the COPY is cancelled and drained.
 class CopyReader {
  public:
-  static absl::StatusOr<std::unique_ptr<CopyReader>> Start(Connection& connection, std::string_view sql,
-                                                           size_t columns);
+  static absl::StatusOr<std::unique_ptr<CopyReader>> Start(Connection& connection,
+                                                           std::string_view sql, size_t columns);
   ~CopyReader();
   CopyReader(const CopyReader&) = delete;
   CopyReader& operator=(const CopyReader&) = delete;
 
-  // Clears `batch` and fills it up to a limit. False when there are no more rows (then `batch` is empty).
+  // Clears `batch` and fills it up to a limit. False when there are no more rows (then `batch` is
+  // empty).
   absl::StatusOr<bool> Next(const CopyLimits& limits, CopyBatch& batch);
 
  private:

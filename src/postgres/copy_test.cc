@@ -23,17 +23,19 @@ absl::StatusCode CodeOf(std::string_view line, size_t columns) {
 }
 
 TEST(ParseCopyLine, FieldsNullsAndEmptyText) {
-  EXPECT_THAT(Parse("1\t\\N\t\tlast", 4),
-              ElementsAre(TextCell::Of("1"), TextCell::Null(), TextCell::Of(""), TextCell::Of("last")));
+  EXPECT_THAT(Parse("1\t\\N\t\tlast", 4), ElementsAre(TextCell::Of("1"), TextCell::Null(),
+                                                      TextCell::Of(""), TextCell::Of("last")));
   EXPECT_THAT(Parse("\\N", 1), ElementsAre(TextCell::Null()));
   EXPECT_THAT(Parse("", 1), ElementsAre(TextCell::Of("")));
 }
 
 TEST(ParseCopyLine, EscapesAreUndone) {
-  EXPECT_THAT(Parse("a\\tb\\nc\\rd\\\\e\\bf\\fg\\vh", 1), ElementsAre(TextCell::Of("a\tb\nc\rd\\e\bf\fg\vh")));
+  EXPECT_THAT(Parse("a\\tb\\nc\\rd\\\\e\\bf\\fg\\vh", 1),
+              ElementsAre(TextCell::Of("a\tb\nc\rd\\e\bf\fg\vh")));
   EXPECT_THAT(Parse("\\\\N\t\\\\.", 2), ElementsAre(TextCell::Of("\\N"), TextCell::Of("\\.")));
   EXPECT_THAT(Parse("\\x41\\101\\q", 1), ElementsAre(TextCell::Of("AAq")));
-  EXPECT_THAT(Parse("\\\\x00ff\t\\\\x", 2), ElementsAre(TextCell::Of("\\x00ff"), TextCell::Of("\\x")));
+  EXPECT_THAT(Parse("\\\\x00ff\t\\\\x", 2),
+              ElementsAre(TextCell::Of("\\x00ff"), TextCell::Of("\\x")));
 }
 
 TEST(ParseCopyLine, EscapesAtEachPlaceOfLongText) {
@@ -42,7 +44,8 @@ TEST(ParseCopyLine, EscapesAtEachPlaceOfLongText) {
     std::string expected = line;
     expected[at] = '\n';
     line.replace(at, 1, "\\n");
-    EXPECT_THAT(Parse(line + "\t7", 2), ElementsAre(TextCell::Of(expected), TextCell::Of("7"))) << at;
+    EXPECT_THAT(Parse(line + "\t7", 2), ElementsAre(TextCell::Of(expected), TextCell::Of("7")))
+        << at;
   }
 }
 
@@ -65,11 +68,17 @@ TEST(SliceTable, CoversAllPagesAndTheLastIsOpen) {
 TEST(CopySql, NamesAreQuotedAndConditionsJoined) {
   EXPECT_EQ(CopySql({.schema = "s", .name = "t\"", .columns = {"a", "b c"}}),
             R"(COPY (SELECT "a", "b c" FROM ONLY "s"."t""") TO STDOUT)");
-  EXPECT_EQ(CopySql({.schema = "s", .name = "t", .columns = {"a"}, .row_filter = "a > 1", .pages = PageRange{5, 9}}),
-            R"(COPY (SELECT "a" FROM ONLY "s"."t" WHERE ctid >= '(5,0)'::tid AND ctid < '(9,0)'::tid AND (a > 1)) )"
-            "TO STDOUT");
-  EXPECT_EQ(CopySql({.schema = "s", .name = "t", .columns = {"a"}, .pages = PageRange{0, std::nullopt}}),
-            R"(COPY (SELECT "a" FROM ONLY "s"."t") TO STDOUT)");
+  EXPECT_EQ(
+      CopySql({.schema = "s",
+               .name = "t",
+               .columns = {"a"},
+               .row_filter = "a > 1",
+               .pages = PageRange{5, 9}}),
+      R"(COPY (SELECT "a" FROM ONLY "s"."t" WHERE ctid >= '(5,0)'::tid AND ctid < '(9,0)'::tid AND (a > 1)) )"
+      "TO STDOUT");
+  EXPECT_EQ(
+      CopySql({.schema = "s", .name = "t", .columns = {"a"}, .pages = PageRange{0, std::nullopt}}),
+      R"(COPY (SELECT "a" FROM ONLY "s"."t") TO STDOUT)");
 }
 
 }  // namespace

@@ -17,7 +17,8 @@
 
 namespace fjord {
 
-// Each test works in a schema of its own, named after it, which is dropped at the end with its slots.
+// Each test works in a schema of its own, named after it, which is dropped at the end with its
+// slots.
 class LiveTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -35,7 +36,8 @@ class LiveTest : public ::testing::Test {
 
   void TearDown() override {
     if (session_ == nullptr) return;
-    for (const std::string& slot : slots_) DropSlot(*session_, slot).IgnoreError();  // may be gone already
+    for (const std::string& slot : slots_)
+      DropSlot(*session_, slot).IgnoreError();  // may be gone already
     for (const std::string& statement : at_end_) session_->Exec(statement).IgnoreError();
     Exec(StrCat("DROP SCHEMA IF EXISTS ", schema_, " CASCADE"));
   }

@@ -26,7 +26,8 @@ std::optional<std::string> NameAfter(std::string_view message, std::string_view 
   if (at == std::string_view::npos) return std::nullopt;
   std::string_view rest = message.substr(at + marker.size());
   rest = rest.substr(0, rest.find('\n'));
-  if (rest.size() >= 2 && rest.front() == '"' && rest.back() == '"') rest = rest.substr(1, rest.size() - 2);
+  if (rest.size() >= 2 && rest.front() == '"' && rest.back() == '"')
+    rest = rest.substr(1, rest.size() - 2);
   return std::string(rest);
 }
 
@@ -45,15 +46,19 @@ std::string WithoutLocationLines(std::string_view text) {
 absl::StatusCode CodeOfSqlState(std::string_view sqlstate) {
   const std::string_view klass = sqlstate.substr(0, 2);
   if (sqlstate == "53400" || sqlstate == "55000") return absl::StatusCode::kFailedPrecondition;
-  if (sqlstate == "55006" || sqlstate == "55P04") return absl::StatusCode::kUnavailable;  // slot in use
+  if (sqlstate == "55006" || sqlstate == "55P04")
+    return absl::StatusCode::kUnavailable;  // slot in use
   if (sqlstate == "55P03" || sqlstate == "57014") return absl::StatusCode::kAborted;
   if (sqlstate == "58P01" || sqlstate == "42501") return absl::StatusCode::kFailedPrecondition;
-  if (sqlstate == "42P01" || sqlstate == "42704" || sqlstate == "3F000") return absl::StatusCode::kNotFound;
+  if (sqlstate == "42P01" || sqlstate == "42704" || sqlstate == "3F000")
+    return absl::StatusCode::kNotFound;
   if (sqlstate == "42710" || sqlstate == "42P07") return absl::StatusCode::kAlreadyExists;
-  if (klass == "08" || klass == "53" || klass == "57" || klass == "58") return absl::StatusCode::kUnavailable;
+  if (klass == "08" || klass == "53" || klass == "57" || klass == "58")
+    return absl::StatusCode::kUnavailable;
   if (klass == "40") return absl::StatusCode::kAborted;
   if (klass == "28" || klass == "3D" || klass == "0A") return absl::StatusCode::kFailedPrecondition;
-  if (klass == "22" || klass == "42" || klass == "26" || klass == "34") return absl::StatusCode::kInvalidArgument;
+  if (klass == "22" || klass == "42" || klass == "26" || klass == "34")
+    return absl::StatusCode::kInvalidArgument;
   return absl::StatusCode::kInternal;
 }
 
@@ -74,7 +79,8 @@ std::string RemedyForDenied(std::string_view message, std::string_view user) {
   if (message.find("row-level security") != std::string_view::npos) {
     return StrCat("ALTER ROLE ", role, " BYPASSRLS");
   }
-  if (message.find("replication") != std::string_view::npos || message.find("WAL sender") != std::string_view::npos) {
+  if (message.find("replication") != std::string_view::npos ||
+      message.find("WAL sender") != std::string_view::npos) {
     return StrCat("ALTER ROLE ", role, " REPLICATION");
   }
   return "";
@@ -107,11 +113,12 @@ std::string SqlState(const absl::Status& status) {
 
 PgError ParseConnectError(std::string_view text) {
   PgError error{.message = WithoutLocationLines(text)};
-  // "FATAL:  28P01: password authentication failed": the code is what stands between two colons. The last attempt
-  // counts when several hosts were tried.
+  // "FATAL:  28P01: password authentication failed": the code is what stands between two colons.
+  // The last attempt counts when several hosts were tried.
   size_t at = std::string::npos;
   for (size_t i = 0; i + 9 <= error.message.size(); ++i) {
-    if (error.message.compare(i, 3, ":  ") == 0 && IsSqlState(std::string_view(error.message).substr(i + 3, 5)) &&
+    if (error.message.compare(i, 3, ":  ") == 0 &&
+        IsSqlState(std::string_view(error.message).substr(i + 3, 5)) &&
         error.message[i + 8] == ':') {
       at = i;
     }

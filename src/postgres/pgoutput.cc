@@ -15,8 +15,9 @@ namespace {
 // Microseconds between 1970-01-01 and 2000-01-01, where PostgreSQL's clock begins.
 constexpr int64_t kPostgresEpochMicros = int64_t{10'957} * 86'400 * 1'000'000;
 
-// Reads a message from the front. The first read past the end fails all later ones, so that a parser asks once, at its
-// end, whether all went well: the values it saw until then are zeros and empty texts.
+// Reads a message from the front. The first read past the end fails all later ones, so that a
+// parser asks once, at its end, whether all went well: the values it saw until then are zeros and
+// empty texts.
 class MessageReader {
  public:
   explicit MessageReader(std::string_view payload) : rest_(payload) {}
@@ -40,7 +41,9 @@ class MessageReader {
   Lsn ReadLsn() { return Lsn(U64()); }
   Xid ReadXid() { return Xid(U32()); }
   Oid ReadOid() { return Oid(U32()); }
-  absl::Time Time() { return absl::FromUnixMicros(static_cast<int64_t>(U64()) + kPostgresEpochMicros); }
+  absl::Time Time() {
+    return absl::FromUnixMicros(static_cast<int64_t>(U64()) + kPostgresEpochMicros);
+  }
   // Up to a NUL.
   std::string_view String() {
     const size_t end = rest_.find('\0');
@@ -84,15 +87,23 @@ void ReadTuple(MessageReader& reader, std::vector<TextCell>& cells) {
   const int count = reader.U16();
   for (int i = 0; i < count && !reader.failed(); ++i) {
     switch (reader.U8()) {
-      case 'n': cells.push_back(TextCell::Null()); break;
-      case 'u': cells.push_back(TextCell::Unchanged()); break;
+      case 'n':
+        cells.push_back(TextCell::Null());
+        break;
+      case 'u':
+        cells.push_back(TextCell::Unchanged());
+        break;
       case 't': {
         const uint32_t size = reader.U32();
         cells.push_back(TextCell::Of(reader.Bytes(size)));
         break;
       }
-      case 'b': reader.Fail("a value in binary form, although text was asked for"); break;
-      default: reader.Fail("a value of unknown kind"); break;
+      case 'b':
+        reader.Fail("a value in binary form, although text was asked for");
+        break;
+      default:
+        reader.Fail("a value of unknown kind");
+        break;
     }
   }
 }
@@ -198,7 +209,8 @@ TruncateMessage ReadTruncate(MessageReader& reader, Xid xid, PgOutputScratch& sc
   message.cascade = (flags & 1) != 0;
   message.restart_identity = (flags & 2) != 0;
   scratch.relations.clear();
-  for (uint32_t i = 0; i < count && !reader.failed(); ++i) scratch.relations.push_back(reader.ReadOid());
+  for (uint32_t i = 0; i < count && !reader.failed(); ++i)
+    scratch.relations.push_back(reader.ReadOid());
   message.relations = scratch.relations;
   return message;
 }
@@ -238,23 +250,39 @@ StreamAbortMessage ReadStreamAbort(MessageReader& reader) {
 }
 
 // Nothing for an unknown type.
-std::optional<PgOutputMessage> ReadMessage(char type, Xid xid, MessageReader& reader, PgOutputScratch& scratch) {
+std::optional<PgOutputMessage> ReadMessage(char type, Xid xid, MessageReader& reader,
+                                           PgOutputScratch& scratch) {
   switch (type) {
-    case 'B': return ReadBegin(reader);
-    case 'C': return ReadCommit(reader);
-    case 'O': return ReadOrigin(reader);
-    case 'R': return ReadRelation(reader, xid, scratch);
-    case 'Y': return ReadType(reader, xid);
-    case 'I': return ReadInsert(reader, xid, scratch);
-    case 'U': return ReadUpdate(reader, xid, scratch);
-    case 'D': return ReadDelete(reader, xid, scratch);
-    case 'T': return ReadTruncate(reader, xid, scratch);
-    case 'M': return ReadLogical(reader, xid);
-    case 'S': return ReadStreamStart(reader);
-    case 'E': return StreamStopMessage{};
-    case 'c': return ReadStreamCommit(reader);
-    case 'A': return ReadStreamAbort(reader);
-    default: return std::nullopt;
+    case 'B':
+      return ReadBegin(reader);
+    case 'C':
+      return ReadCommit(reader);
+    case 'O':
+      return ReadOrigin(reader);
+    case 'R':
+      return ReadRelation(reader, xid, scratch);
+    case 'Y':
+      return ReadType(reader, xid);
+    case 'I':
+      return ReadInsert(reader, xid, scratch);
+    case 'U':
+      return ReadUpdate(reader, xid, scratch);
+    case 'D':
+      return ReadDelete(reader, xid, scratch);
+    case 'T':
+      return ReadTruncate(reader, xid, scratch);
+    case 'M':
+      return ReadLogical(reader, xid);
+    case 'S':
+      return ReadStreamStart(reader);
+    case 'E':
+      return StreamStopMessage{};
+    case 'c':
+      return ReadStreamCommit(reader);
+    case 'A':
+      return ReadStreamAbort(reader);
+    default:
+      return std::nullopt;
   }
 }
 

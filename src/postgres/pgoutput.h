@@ -1,7 +1,8 @@
-// Messages of the pgoutput plugin, protocol versions 1 and 2, with values as text. Pure: bytes in, structs out.
+// Messages of the pgoutput plugin, protocol versions 1 and 2, with values as text. Pure: bytes in,
+// structs out.
 //
-// Format: PostgreSQL manual, "Logical Replication Message Formats". Strings and cells of a message point into the
-// payload, lists into the scratch: both live until the caller reuses them.
+// Format: PostgreSQL manual, "Logical Replication Message Formats". Strings and cells of a message
+// point into the payload, lists into the scratch: both live until the caller reuses them.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +38,8 @@ struct RelationColumn {
   Oid type;
   int32_t typmod = -1;
 };
-// In a streamed transaction `xid` is the (sub)transaction that a message belongs to; else 0. Here and below.
+// In a streamed transaction `xid` is the (sub)transaction that a message belongs to; else 0. Here
+// and below.
 struct RelationMessage {
   Xid xid;
   Oid relation;
@@ -55,7 +57,8 @@ struct TypeMessage {
 // What an update or delete says of the row as it was.
 enum class OldTuple : uint8_t {
   kNone,
-  kKey,   // only the identity's columns have values; the others are null by protocol and mean nothing
+  kKey,   // only the identity's columns have values; the others are null by protocol and mean
+          // nothing
   kFull,  // REPLICA IDENTITY FULL
 };
 struct InsertMessage {
@@ -108,11 +111,12 @@ struct StreamAbortMessage {
 };
 
 using PgOutputMessage =
-    std::variant<BeginMessage, CommitMessage, OriginMessage, RelationMessage, TypeMessage, InsertMessage,
-                 UpdateMessage, DeleteMessage, TruncateMessage, LogicalMessage, StreamStartMessage,
-                 StreamStopMessage, StreamCommitMessage, StreamAbortMessage>;
+    std::variant<BeginMessage, CommitMessage, OriginMessage, RelationMessage, TypeMessage,
+                 InsertMessage, UpdateMessage, DeleteMessage, TruncateMessage, LogicalMessage,
+                 StreamStartMessage, StreamStopMessage, StreamCommitMessage, StreamAbortMessage>;
 
-// Is the message between Stream Start and Stream Stop? Those carry an xid. The caller knows: it saw the start.
+// Is the message between Stream Start and Stream Stop? Those carry an xid. The caller knows: it saw
+// the start.
 enum class StreamBlock { kOutside, kInside };
 
 struct PgOutputScratch {
@@ -122,7 +126,8 @@ struct PgOutputScratch {
   std::vector<Oid> relations;
 };
 
-// kDataLoss names the message type and what is wrong with its bytes; the whole payload must be used up.
+// kDataLoss names the message type and what is wrong with its bytes; the whole payload must be used
+// up.
 absl::StatusOr<PgOutputMessage> ParsePgOutput(std::string_view payload, StreamBlock block,
                                               PgOutputScratch& scratch);
 

@@ -27,7 +27,8 @@ std::vector<std::string> Recorded(const std::string& name) {
     if (line.starts_with('#')) continue;
     const std::string hex = line.substr(line.find(' ') + 1);
     std::string bytes;
-    for (size_t i = 0; i < hex.size(); i += 2) bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+    for (size_t i = 0; i < hex.size(); i += 2)
+      bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
     messages.push_back(bytes);
   }
   return messages;
@@ -35,9 +36,12 @@ std::vector<std::string> Recorded(const std::string& name) {
 
 std::string CellText(const TextCell& cell) {
   switch (cell.kind) {
-    case TextCell::Kind::kNull: return "null";
-    case TextCell::Kind::kUnchanged: return "unchanged";
-    case TextCell::Kind::kText: return StrCat("'", cell.text.size() > 20 ? "…" : cell.text, "'");
+    case TextCell::Kind::kNull:
+      return "null";
+    case TextCell::Kind::kUnchanged:
+      return "unchanged";
+    case TextCell::Kind::kText:
+      return StrCat("'", cell.text.size() > 20 ? "…" : cell.text, "'");
   }
   return "";
 }
@@ -57,18 +61,23 @@ std::string OldText(OldTuple kind, std::span<const TextCell> row) {
 class Printer {
  public:
   std::string operator()(const BeginMessage&) { return "begin"; }
-  std::string operator()(const CommitMessage& m) { return m.end_lsn > m.commit_lsn ? "commit" : "commit without end"; }
+  std::string operator()(const CommitMessage& m) {
+    return m.end_lsn > m.commit_lsn ? "commit" : "commit without end";
+  }
   std::string operator()(const OriginMessage& m) { return StrCat("origin ", m.name); }
   std::string operator()(const RelationMessage& m) {
     names_[m.relation] = StrCat(m.schema, ".", m.name);
-    std::string line = StrCat("relation ", Name(m.relation), " ", std::string(1, m.replica_identity));
+    std::string line =
+        StrCat("relation ", Name(m.relation), " ", std::string(1, m.replica_identity));
     for (const RelationColumn& column : m.columns) {
       StrAppend(&line, " ", column.name, column.is_key ? "*" : "", ":", column.typmod);
     }
     return line;
   }
   std::string operator()(const TypeMessage& m) { return StrCat("type ", m.schema, ".", m.name); }
-  std::string operator()(const InsertMessage& m) { return StrCat("insert ", Name(m.relation), " ", RowText(m.row)); }
+  std::string operator()(const InsertMessage& m) {
+    return StrCat("insert ", Name(m.relation), " ", RowText(m.row));
+  }
   std::string operator()(const UpdateMessage& m) {
     return StrCat("update ", Name(m.relation), OldText(m.old_kind, m.old_row), " ", RowText(m.row));
   }
@@ -76,14 +85,17 @@ class Printer {
     return StrCat("delete ", Name(m.relation), OldText(m.old_kind, m.old_row));
   }
   std::string operator()(const TruncateMessage& m) {
-    std::string line = StrCat("truncate", m.cascade ? " cascade" : "", m.restart_identity ? " restart" : "");
+    std::string line =
+        StrCat("truncate", m.cascade ? " cascade" : "", m.restart_identity ? " restart" : "");
     for (const Oid relation : m.relations) StrAppend(&line, " ", Name(relation));
     return line;
   }
   std::string operator()(const LogicalMessage& m) {
     return StrCat(m.transactional ? "message " : "loose message ", m.prefix, ": ", m.content);
   }
-  std::string operator()(const StreamStartMessage& m) { return m.first_segment ? "stream start" : "stream again"; }
+  std::string operator()(const StreamStartMessage& m) {
+    return m.first_segment ? "stream start" : "stream again";
+  }
   std::string operator()(const StreamStopMessage&) { return "stream stop"; }
   std::string operator()(const StreamCommitMessage&) { return "stream commit"; }
   std::string operator()(const StreamAbortMessage& m) {
@@ -117,29 +129,23 @@ TEST(PgOutput, EachKindOfChangeAsTheServerSendsIt) {
   std::erase_if(lines, [](const std::string& line) { return line == "begin" || line == "commit"; });
   EXPECT_THAT(
       lines,
-      ElementsAre("type public.mood",
-                  "relation public.orders d id*:-1 note:-1 price:589830 feeling:-1",
-                  "insert public.orders ('1', 'first', '12.50', 'ok')",
-                  "insert public.orders ('2', null, null, null)",
-                  "update public.orders ('1', '', '12.50', 'ok')",
-                  "update public.orders key('1', null, null, null) ('101', '', '12.50', 'ok')",
-                  "delete public.orders key('2', null, null, null)",
-                  "relation public.whole f a*:-1 b*:-1",
-                  "update public.whole old('1', 'one') ('1', 'two')",
-                  "delete public.whole old('1', 'two')",
-                  "relation public.big d id*:-1 qty:-1 payload:-1",
-                  "update public.big ('1', '9', unchanged)",
-                  "relation public.empty_row d",
-                  "insert public.empty_row ()",
-                  "type public.mood",
-                  "relation public.orders d id*:-1 note:-1 price:589830 feeling:-1",
-                  "relation public.whole f a*:-1 b*:-1",
-                  "truncate cascade restart public.orders public.whole",
-                  "message fjord: in the transaction",
-                  "loose message fjord: at once",
-                  "type public.mood",
-                  "relation public.orders d id*:-1 note:-1 price:589830 feeling:-1",
-                  "insert public.orders ('-1', null, null, null)"));
+      ElementsAre(
+          "type public.mood", "relation public.orders d id*:-1 note:-1 price:589830 feeling:-1",
+          "insert public.orders ('1', 'first', '12.50', 'ok')",
+          "insert public.orders ('2', null, null, null)",
+          "update public.orders ('1', '', '12.50', 'ok')",
+          "update public.orders key('1', null, null, null) ('101', '', '12.50', 'ok')",
+          "delete public.orders key('2', null, null, null)", "relation public.whole f a*:-1 b*:-1",
+          "update public.whole old('1', 'one') ('1', 'two')", "delete public.whole old('1', 'two')",
+          "relation public.big d id*:-1 qty:-1 payload:-1",
+          "update public.big ('1', '9', unchanged)", "relation public.empty_row d",
+          "insert public.empty_row ()", "type public.mood",
+          "relation public.orders d id*:-1 note:-1 price:589830 feeling:-1",
+          "relation public.whole f a*:-1 b*:-1",
+          "truncate cascade restart public.orders public.whole",
+          "message fjord: in the transaction", "loose message fjord: at once", "type public.mood",
+          "relation public.orders d id*:-1 note:-1 price:589830 feeling:-1",
+          "insert public.orders ('-1', null, null, null)"));
 }
 
 TEST(PgOutput, StreamedTransactionWithASubtransactionRolledBack) {
@@ -202,9 +208,11 @@ TEST(PgOutput, EveryCutOffMessageIsDataLoss) {
     for (const std::string& bytes : Recorded(name)) {
       for (size_t size = 0; size < bytes.size(); ++size) {
         const std::string part = bytes.substr(0, size);
-        EXPECT_EQ(ParsePgOutput(part, block, scratch).status().code(), absl::StatusCode::kDataLoss) << name << size;
+        EXPECT_EQ(ParsePgOutput(part, block, scratch).status().code(), absl::StatusCode::kDataLoss)
+            << name << size;
       }
-      EXPECT_EQ(ParsePgOutput(bytes + "x", block, scratch).status().code(), absl::StatusCode::kDataLoss);
+      EXPECT_EQ(ParsePgOutput(bytes + "x", block, scratch).status().code(),
+                absl::StatusCode::kDataLoss);
       if (bytes[0] == 'S') block = StreamBlock::kInside;
       if (bytes[0] == 'E') block = StreamBlock::kOutside;
     }
@@ -230,14 +238,16 @@ TEST(PgOutput, DamagedBytesGiveAMessageOrDataLoss) {
 
 TEST(PgOutput, UnknownTypeAndBinaryValuesAreRefused) {
   PgOutputScratch scratch;
-  EXPECT_THAT(ParsePgOutput("?", StreamBlock::kOutside, scratch).status().ToString(), HasSubstr("unknown type"));
+  EXPECT_THAT(ParsePgOutput("?", StreamBlock::kOutside, scratch).status().ToString(),
+              HasSubstr("unknown type"));
   std::string insert = "I";
   PutBig32(insert, 1);
   insert += "N";
   insert += std::string("\0\1", 2);
   insert += "b";
   PutBig32(insert, 0);
-  EXPECT_THAT(ParsePgOutput(insert, StreamBlock::kOutside, scratch).status().ToString(), HasSubstr("binary"));
+  EXPECT_THAT(ParsePgOutput(insert, StreamBlock::kOutside, scratch).status().ToString(),
+              HasSubstr("binary"));
 }
 
 }  // namespace

@@ -11,16 +11,19 @@ namespace {
 
 // Row filters and column lists came with 15.
 std::string TablesSql(int version) {
-  const std::string_view filter = version >= 150000 ? "coalesce(pg_get_expr(r.prqual, r.prrelid), '')" : "''";
+  const std::string_view filter =
+      version >= 150000 ? "coalesce(pg_get_expr(r.prqual, r.prrelid), '')" : "''";
   const std::string_view columns =
       version >= 150000 ? "coalesce(array_to_string(r.prattrs::int2[], ' '), '')" : "''";
-  return StrCat("SELECT c.oid, n.nspname, c.relname, coalesce(r.oid, 0), coalesce(r.xmin::text, '0'), ", filter, ", ",
-                columns,
-                " FROM pg_catalog.pg_publication p CROSS JOIN LATERAL pg_get_publication_tables(p.pubname::text) g "
-                "JOIN pg_catalog.pg_class c ON c.oid = g.relid "
-                "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
-                "LEFT JOIN pg_catalog.pg_publication_rel r ON r.prpubid = p.oid AND r.prrelid = c.oid "
-                "WHERE p.oid = $1::oid ORDER BY n.nspname, c.relname");
+  return StrCat(
+      "SELECT c.oid, n.nspname, c.relname, coalesce(r.oid, 0), coalesce(r.xmin::text, '0'), ",
+      filter, ", ", columns,
+      " FROM pg_catalog.pg_publication p CROSS JOIN LATERAL "
+      "pg_get_publication_tables(p.pubname::text) g "
+      "JOIN pg_catalog.pg_class c ON c.oid = g.relid "
+      "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+      "LEFT JOIN pg_catalog.pg_publication_rel r ON r.prpubid = p.oid AND r.prrelid = c.oid "
+      "WHERE p.oid = $1::oid ORDER BY n.nspname, c.relname");
 }
 
 CatalogRow RowAt(const QueryResult& rows, int row, int column) {
@@ -41,7 +44,8 @@ PublishedTable TableAt(const QueryResult& rows, int row) {
 }
 
 absl::Status ReadSchemas(Connection& session, std::string_view oid, Publication& publication) {
-  if (session.server_version() < 150000) return absl::OkStatus();  // FOR TABLES IN SCHEMA came with 15
+  if (session.server_version() < 150000)
+    return absl::OkStatus();  // FOR TABLES IN SCHEMA came with 15
   ASSIGN_OR_RETURN(const QueryResult rows,
                    session.Query("SELECT n.nspname FROM pg_catalog.pg_publication_namespace pn "
                                  "JOIN pg_catalog.pg_namespace n ON n.oid = pn.pnnspid "
@@ -64,18 +68,22 @@ bool HasOperations(const Publication& publication, PublicationRole role) {
 // ONLY: a table that inherits from one of these is a table of its own here.
 std::string TableList(const std::vector<QualifiedName>& tables) {
   std::vector<std::string> names;
-  for (const QualifiedName& table : tables) names.push_back(StrCat("ONLY ", QuoteQualified(table.schema, table.name)));
+  for (const QualifiedName& table : tables)
+    names.push_back(StrCat("ONLY ", QuoteQualified(table.schema, table.name)));
   return Join(names, ", ");
 }
 
 }  // namespace
 
-absl::StatusOr<std::optional<Publication>> ReadPublication(Connection& session, std::string_view name) {
-  ASSIGN_OR_RETURN(const QueryResult rows,
-                   session.Query("SELECT oid, xmin::text, puballtables, pubinsert, pubupdate, pubdelete, pubtruncate, "
-                                 "pubviaroot, pg_has_role(pubowner, 'USAGE') "
-                                 "FROM pg_catalog.pg_publication WHERE pubname = $1",
-                                 {std::string(name)}));
+absl::StatusOr<std::optional<Publication>> ReadPublication(Connection& session,
+                                                           std::string_view name) {
+  ASSIGN_OR_RETURN(
+      const QueryResult rows,
+      session.Query(
+          "SELECT oid, xmin::text, puballtables, pubinsert, pubupdate, pubdelete, pubtruncate, "
+          "pubviaroot, pg_has_role(pubowner, 'USAGE') "
+          "FROM pg_catalog.pg_publication WHERE pubname = $1",
+          {std::string(name)}));
   if (rows.rows() == 0) return std::optional<Publication>();
   auto flag = [&](int column) { return rows.Text(0, column) == "t"; };
   Publication publication{.name = std::string(name),
@@ -89,7 +97,8 @@ absl::StatusOr<std::optional<Publication>> ReadPublication(Connection& session, 
                           .is_owner = flag(8)};
   const std::string oid(rows.Text(0, 0));
   RETURN_IF_ERROR(ReadSchemas(session, oid, publication));
-  ASSIGN_OR_RETURN(const QueryResult tables, session.Query(TablesSql(session.server_version()), {oid}));
+  ASSIGN_OR_RETURN(const QueryResult tables,
+                   session.Query(TablesSql(session.server_version()), {oid}));
   for (int row = 0; row < tables.rows(); ++row) publication.tables.push_back(TableAt(tables, row));
   return std::optional<Publication>(std::move(publication));
 }
@@ -101,12 +110,13 @@ std::vector<std::string> PlanPublication(std::string_view name, PublicationRole 
   if (wanted.empty()) return statements;
   const std::string quoted = QuoteIdent(name);
   if (!existing) {
-    statements.push_back(StrCat("CREATE PUBLICATION ", quoted, " FOR TABLE ", TableList(wanted), " WITH (publish = '",
-                                OperationsOf(role), "')"));
+    statements.push_back(StrCat("CREATE PUBLICATION ", quoted, " FOR TABLE ", TableList(wanted),
+                                " WITH (publish = '", OperationsOf(role), "')"));
     return statements;
   }
   if (!HasOperations(*existing, role)) {
-    statements.push_back(StrCat("ALTER PUBLICATION ", quoted, " SET (publish = '", OperationsOf(role), "')"));
+    statements.push_back(
+        StrCat("ALTER PUBLICATION ", quoted, " SET (publish = '", OperationsOf(role), "')"));
   }
   std::set<QualifiedName> published;
   for (const PublishedTable& table : existing->tables) published.insert({table.schema, table.name});

@@ -1,7 +1,8 @@
 // Publications: what is in them, and the statements that put in what is missing.
 //
-// A replication has up to two: the main one, and one with publish = 'insert, truncate' for append-only tables that have
-// no identity (in a publication with updates, PostgreSQL would refuse the application's own UPDATE and DELETE).
+// A replication has up to two: the main one, and one with publish = 'insert, truncate' for
+// append-only tables that have no identity (in a publication with updates, PostgreSQL would refuse
+// the application's own UPDATE and DELETE).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,8 @@
 
 namespace fjord {
 
-// A row of the catalogue, by which one recognises that a table left and came back, or that something was altered.
+// A row of the catalogue, by which one recognises that a table left and came back, or that
+// something was altered.
 struct CatalogRow {
   Oid oid;
   Xid xmin;
@@ -27,8 +29,8 @@ struct PublishedTable {
   Oid relation;
   std::string schema;
   std::string name;
-  CatalogRow membership;                // of pg_publication_rel; zero when it comes by schema or ALL TABLES
-  std::string row_filter;               // SQL expression; empty: all rows
+  CatalogRow membership;   // of pg_publication_rel; zero when it comes by schema or ALL TABLES
+  std::string row_filter;  // SQL expression; empty: all rows
   std::vector<int16_t> column_attnums;  // empty: all columns
 };
 
@@ -41,12 +43,13 @@ struct Publication {
   bool del = true;
   bool truncate = true;
   bool via_partition_root = false;
-  bool is_owner = false;                // may the current role alter it
-  std::vector<std::string> schemas;     // FOR TABLES IN SCHEMA
-  std::vector<PublishedTable> tables;   // everything that it publishes, by (schema, name)
+  bool is_owner = false;               // may the current role alter it
+  std::vector<std::string> schemas;    // FOR TABLES IN SCHEMA
+  std::vector<PublishedTable> tables;  // everything that it publishes, by (schema, name)
 };
 // Nothing when there is none.
-absl::StatusOr<std::optional<Publication>> ReadPublication(Connection& session, std::string_view name);
+absl::StatusOr<std::optional<Publication>> ReadPublication(Connection& session,
+                                                           std::string_view name);
 
 struct QualifiedName {
   std::string schema;
@@ -54,8 +57,9 @@ struct QualifiedName {
   friend auto operator<=>(const QualifiedName&, const QualifiedName&) = default;
 };
 enum class PublicationRole { kMain, kAppendOnly };
-// Statements that make `existing` (nothing: it is to be created) publish `wanted` and the role's operations, in the
-// order to run them; none when it does already. Never takes anything out. Empty `wanted`: none. Pure.
+// Statements that make `existing` (nothing: it is to be created) publish `wanted` and the role's
+// operations, in the order to run them; none when it does already. Never takes anything out. Empty
+// `wanted`: none. Pure.
 std::vector<std::string> PlanPublication(std::string_view name, PublicationRole role,
                                          const std::optional<Publication>& existing,
                                          const std::vector<QualifiedName>& wanted);

@@ -20,15 +20,17 @@ std::string PublicationList(const std::vector<std::string>& names) {
 }
 
 std::string StartCommand(const ReplicationStreamOptions& options) {
-  return StrCat("START_REPLICATION SLOT ", QuoteIdent(options.slot), " LOGICAL ", FormatLsn(options.start),
-                " (proto_version '2', publication_names ", PublicationList(options.publications),
-                ", streaming 'on', messages 'true')");
+  return StrCat("START_REPLICATION SLOT ", QuoteIdent(options.slot), " LOGICAL ",
+                FormatLsn(options.start), " (proto_version '2', publication_names ",
+                PublicationList(options.publications), ", streaming 'on', messages 'true')");
 }
 
 absl::StatusOr<absl::Duration> ReadWalSenderTimeout(Connection& session) {
   // In milliseconds, whatever unit SHOW would choose.
-  ASSIGN_OR_RETURN(const QueryResult rows,
-                   session.Query("SELECT setting FROM pg_catalog.pg_settings WHERE name = 'wal_sender_timeout'"));
+  ASSIGN_OR_RETURN(
+      const QueryResult rows,
+      session.Query(
+          "SELECT setting FROM pg_catalog.pg_settings WHERE name = 'wal_sender_timeout'"));
   const auto ms = rows.rows() == 1 ? ParseInt<int64_t>(rows.Text(0, 0)) : std::nullopt;
   if (!ms) return absl::InternalError("the server does not say its wal_sender_timeout");
   return *ms == 0 ? absl::InfiniteDuration() : absl::Milliseconds(*ms);
@@ -36,7 +38,8 @@ absl::StatusOr<absl::Duration> ReadWalSenderTimeout(Connection& session) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ReplicationStream>> ReplicationStream::Open(const ReplicationStreamOptions& options) {
+absl::StatusOr<std::unique_ptr<ReplicationStream>> ReplicationStream::Open(
+    const ReplicationStreamOptions& options) {
   ConnectionOptions connection_options = options.connection;
   connection_options.kind = SessionKind::kReplication;
   ASSIGN_OR_RETURN(std::unique_ptr<Connection> connection, Connection::Open(connection_options));
@@ -45,7 +48,8 @@ absl::StatusOr<std::unique_ptr<ReplicationStream>> ReplicationStream::Open(const
     return Annotate(started, StrCat("cannot stream from slot ", options.slot));
   }
   // From here on a full socket must never make us wait: the server may be waiting for us to read.
-  if (PQsetnonblocking(connection->native(), 1) != 0) return connection->ConnectionError("stop blocking");
+  if (PQsetnonblocking(connection->native(), 1) != 0)
+    return connection->ConnectionError("stop blocking");
   return std::unique_ptr<ReplicationStream>(new ReplicationStream(std::move(connection), timeout));
 }
 
@@ -77,9 +81,11 @@ absl::StatusOr<ReplicationEvent> ReplicationStream::Parse(std::string_view messa
                     .payload = message.substr(25)};
   }
   if (message[0] == 'k' && message.size() == 18) {
-    return Keepalive{.wal_end = Lsn(GetBig64(message.data() + 1)), .reply_requested = message[17] != 0};
+    return Keepalive{.wal_end = Lsn(GetBig64(message.data() + 1)),
+                     .reply_requested = message[17] != 0};
   }
-  return absl::DataLossError(StrCat("replication stream: a message of ", message.size(), " bytes that begins with byte ",
+  return absl::DataLossError(StrCat("replication stream: a message of ", message.size(),
+                                    " bytes that begins with byte ",
                                     static_cast<int>(static_cast<unsigned char>(message[0]))));
 }
 
@@ -88,11 +94,13 @@ absl::Status ReplicationStream::EndOfStream() {
   absl::Status status;
   while (PGresult* result = PQgetResult(connection_->native())) {
     const ExecStatusType kind = PQresultStatus(result);
-    if (kind == PGRES_FATAL_ERROR && status.ok()) status = connection_->ResultError(result, "replication stream");
+    if (kind == PGRES_FATAL_ERROR && status.ok())
+      status = connection_->ResultError(result, "replication stream");
     PQclear(result);
     if (kind == PGRES_COPY_BOTH || kind == PGRES_COPY_IN || kind == PGRES_COPY_OUT) break;
   }
-  return status.ok() ? absl::UnavailableError("replication stream: the server ended it (it may be shutting down)")
+  return status.ok() ? absl::UnavailableError(
+                           "replication stream: the server ended it (it may be shutting down)")
                      : status;
 }
 
@@ -104,8 +112,10 @@ absl::Status ReplicationStream::SendStatus(const StandbyStatus& status) {
   PutBig64(message, static_cast<uint64_t>(absl::ToUnixMicros(absl::Now()) - kPostgresEpochMicros));
   message += '\0';  // no reply asked for
   PGconn* const conn = connection_->native();
-  // 0: the output buffer cannot grow now, because the server does not read; a later update replaces this one.
-  if (PQputCopyData(conn, message.data(), static_cast<int>(message.size())) < 0 || PQflush(conn) < 0) {
+  // 0: the output buffer cannot grow now, because the server does not read; a later update replaces
+  // this one.
+  if (PQputCopyData(conn, message.data(), static_cast<int>(message.size())) < 0 ||
+      PQflush(conn) < 0) {
     return connection_->ConnectionError("send a status update");
   }
   return absl::OkStatus();

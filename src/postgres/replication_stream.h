@@ -1,4 +1,5 @@
-// The replication connection: START_REPLICATION of a logical slot, its messages, and our status updates.
+// The replication connection: START_REPLICATION of a logical slot, its messages, and our status
+// updates.
 //
 // Protocol: PostgreSQL manual, "Streaming Replication Protocol".
 #pragma once
@@ -20,7 +21,7 @@ namespace fjord {
 struct ReplicationStreamOptions {
   ConnectionOptions connection;  // `kind` is set by Open
   std::string slot;
-  Lsn start;                     // below the slot's confirmed position the server starts at that instead
+  Lsn start;  // below the slot's confirmed position the server starts at that instead
   std::vector<std::string> publications;
 };
 
@@ -42,13 +43,15 @@ struct StandbyStatus {
   Lsn flushed;   // what PostgreSQL may forget; becomes the slot's confirmed_flush_lsn
 };
 
-// Confined to one thread, which must come back to Next or SendStatus well within wal_sender_timeout. After an error the
-// stream is gone; open transactions come again from their beginning on the next one.
+// Confined to one thread, which must come back to Next or SendStatus well within
+// wal_sender_timeout. After an error the stream is gone; open transactions come again from their
+// beginning on the next one.
 class ReplicationStream {
  public:
-  // Connects and starts. kFailedPrecondition: the slot is lost, of another plugin or database; kUnavailable: it is in
-  // use (the message has the pid) or the server is away.
-  static absl::StatusOr<std::unique_ptr<ReplicationStream>> Open(const ReplicationStreamOptions& options);
+  // Connects and starts. kFailedPrecondition: the slot is lost, of another plugin or database;
+  // kUnavailable: it is in use (the message has the pid) or the server is away.
+  static absl::StatusOr<std::unique_ptr<ReplicationStream>> Open(
+      const ReplicationStreamOptions& options);
   ~ReplicationStream();
   ReplicationStream(const ReplicationStream&) = delete;
   ReplicationStream& operator=(const ReplicationStream&) = delete;
@@ -57,10 +60,12 @@ class ReplicationStream {
   absl::StatusOr<ReplicationEvent> Next(absl::Time deadline);
   // Queues a status update; never waits for the socket.
   absl::Status SendStatus(const StandbyStatus& status);
-  // Ends the stream in order, waiting at most `limit` for the server. The last status sent is taken over by the server.
+  // Ends the stream in order, waiting at most `limit` for the server. The last status sent is taken
+  // over by the server.
   absl::Status Stop(absl::Duration limit);
 
-  // The server's wal_sender_timeout; infinite when it is off. Send a status at least each third of it.
+  // The server's wal_sender_timeout; infinite when it is off. Send a status at least each third of
+  // it.
   absl::Duration wal_sender_timeout() const { return wal_sender_timeout_; }
   int server_version() const { return connection_->server_version(); }
 

@@ -9,15 +9,19 @@ namespace fjord {
 namespace {
 
 std::string SlotSql(int version, std::string_view name) {
-  // Since 16 a logical slot can be in conflict with recovery on a standby; since 17 the server names the reason.
-  const std::string_view reason = version >= 170000   ? "coalesce(s.invalidation_reason, '')"
-                                  : version >= 160000 ? "CASE WHEN s.conflicting THEN 'conflict' ELSE '' END"
-                                                      : "''";
+  // Since 16 a logical slot can be in conflict with recovery on a standby; since 17 the server
+  // names the reason.
+  const std::string_view reason = version >= 170000 ? "coalesce(s.invalidation_reason, '')"
+                                  : version >= 160000
+                                      ? "CASE WHEN s.conflicting THEN 'conflict' ELSE '' END"
+                                      : "''";
   return StrCat(
-      "SELECT s.plugin, s.database, s.slot_type, s.temporary, s.active_pid, s.confirmed_flush_lsn, s.restart_lsn, "
+      "SELECT s.plugin, s.database, s.slot_type, s.temporary, s.active_pid, s.confirmed_flush_lsn, "
+      "s.restart_lsn, "
       "s.wal_status, s.safe_wal_size, "
       "coalesce(pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() "
-      "ELSE pg_current_wal_lsn() END, s.restart_lsn)::bigint, 0), coalesce(age(s.catalog_xmin), 0), ",
+      "ELSE pg_current_wal_lsn() END, s.restart_lsn)::bigint, 0), coalesce(age(s.catalog_xmin), "
+      "0), ",
       reason, " FROM pg_catalog.pg_replication_slots s WHERE s.slot_name = ", QuoteLiteral(name));
 }
 
@@ -25,8 +29,10 @@ std::string InvalidationOf(std::string_view wal_status, std::string_view reason)
   if (reason == "wal_removed" || (reason.empty() && wal_status == "lost")) {
     return "the server removed WAL that the slot still needed (max_slot_wal_keep_size)";
   }
-  if (reason == "idle_timeout") return "it was unused for longer than idle_replication_slot_timeout";
-  if (reason == "rows_removed") return "rows that it needed were removed (conflict with recovery on a standby)";
+  if (reason == "idle_timeout")
+    return "it was unused for longer than idle_replication_slot_timeout";
+  if (reason == "rows_removed")
+    return "rows that it needed were removed (conflict with recovery on a standby)";
   if (reason == "wal_level_insufficient") return "the primary's wal_level was lowered";
   if (reason == "conflict") return "it was in conflict with recovery on a standby";
   return std::string(reason);
@@ -71,12 +77,13 @@ SELECT 0, gid, owner, '', 'prepared', extract(epoch FROM now() - prepared) FROM 
 ORDER BY age DESC NULLS LAST)"));
   std::vector<OldTransaction> transactions;
   for (int row = 0; row < rows.rows(); ++row) {
-    transactions.push_back({.pid = ParseInt<int>(rows.Text(row, 0)).value_or(0),
-                            .prepared = std::string(rows.Text(row, 1)),
-                            .user = std::string(rows.Text(row, 2)),
-                            .application = std::string(rows.Text(row, 3)),
-                            .state = std::string(rows.Text(row, 4)),
-                            .age_seconds = std::strtod(std::string(rows.Text(row, 5)).c_str(), nullptr)});
+    transactions.push_back(
+        {.pid = ParseInt<int>(rows.Text(row, 0)).value_or(0),
+         .prepared = std::string(rows.Text(row, 1)),
+         .user = std::string(rows.Text(row, 2)),
+         .application = std::string(rows.Text(row, 3)),
+         .state = std::string(rows.Text(row, 4)),
+         .age_seconds = std::strtod(std::string(rows.Text(row, 5)).c_str(), nullptr)});
   }
   return transactions;
 }
@@ -84,24 +91,28 @@ ORDER BY age DESC NULLS LAST)"));
 std::string Describe(const OldTransaction& transaction) {
   const int64_t seconds = static_cast<int64_t>(transaction.age_seconds);
   if (transaction.pid == 0) {
-    return StrCat("prepared transaction ", QuoteLiteral(transaction.prepared), " (user ", transaction.user,
-                  ", prepared ", seconds, " s ago)");
+    return StrCat("prepared transaction ", QuoteLiteral(transaction.prepared), " (user ",
+                  transaction.user, ", prepared ", seconds, " s ago)");
   }
   return StrCat("pid ", transaction.pid, " (user ", transaction.user,
                 transaction.application.empty() ? "" : ", ", transaction.application,
-                transaction.state.empty() ? "" : ", ", transaction.state, ", open for ", seconds, " s)");
+                transaction.state.empty() ? "" : ", ", transaction.state, ", open for ", seconds,
+                " s)");
 }
 
 absl::StatusOr<NewSlot> CreateSlot(Connection& session, std::string_view name, SlotLife life,
-                                   absl::Duration interval, const std::function<absl::Status()>& on_wait) {
+                                   absl::Duration interval,
+                                   const std::function<absl::Status()>& on_wait) {
   // The form without parentheses is the one that all versions know.
   const std::string sql =
-      StrCat("CREATE_REPLICATION_SLOT ", QuoteIdent(name), life == SlotLife::kTemporary ? " TEMPORARY" : "",
-             " LOGICAL pgoutput EXPORT_SNAPSHOT");
+      StrCat("CREATE_REPLICATION_SLOT ", QuoteIdent(name),
+             life == SlotLife::kTemporary ? " TEMPORARY" : "", " LOGICAL pgoutput EXPORT_SNAPSHOT");
   auto rows = session.QueryWaiting(sql, interval, on_wait);
-  if (!rows.ok()) return Annotate(rows.status(), StrCat("cannot create the replication slot ", name));
+  if (!rows.ok())
+    return Annotate(rows.status(), StrCat("cannot create the replication slot ", name));
   if (rows->rows() != 1 || rows->columns() < 3) {
-    return absl::InternalError("CREATE_REPLICATION_SLOT did not answer with one row of four columns");
+    return absl::InternalError(
+        "CREATE_REPLICATION_SLOT did not answer with one row of four columns");
   }
   ASSIGN_OR_RETURN(const Lsn consistent_point, ParseLsn(rows->Text(0, 1)));
   return NewSlot{.name = std::string(rows->Text(0, 0)),
@@ -123,7 +134,8 @@ std::string SlotNameFor(std::string_view replication) {
   std::string name = "fjord_";
   for (const char c : replication) {
     if (name.size() == kNameBytesMax) break;
-    const bool kept = std::isalnum(static_cast<unsigned char>(c)) != 0 && static_cast<unsigned char>(c) < 0x80;
+    const bool kept =
+        std::isalnum(static_cast<unsigned char>(c)) != 0 && static_cast<unsigned char>(c) < 0x80;
     name += kept ? static_cast<char>(std::tolower(static_cast<unsigned char>(c))) : '_';
   }
   return name;

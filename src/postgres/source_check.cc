@@ -12,7 +12,8 @@ namespace {
 bool Matches(const TablePattern& pattern, const TableInfo& table) {
   if (pattern.schema != table.schema) return false;
   if (pattern.name) return *pattern.name == table.name;
-  const bool is_table = table.kind == RelationKind::kTable || table.kind == RelationKind::kPartitionedTable;
+  const bool is_table =
+      table.kind == RelationKind::kTable || table.kind == RelationKind::kPartitionedTable;
   return is_table && !table.is_partition && table.persistence != Persistence::kTemporary;
 }
 
@@ -30,14 +31,16 @@ const CheckedTable* EntryOf(const std::vector<CheckedTable>& entries, const Tabl
 absl::Status ReadServerFacts(Connection& session, SourceFacts& facts) {
   ASSIGN_OR_RETURN(
       const QueryResult rows,
-      session.Query("SELECT current_setting('wal_level'), current_setting('max_replication_slots'), "
-                    "current_setting('max_wal_senders'), coalesce(current_setting('max_slot_wal_keep_size', true), ''), "
-                    "coalesce(current_setting('idle_replication_slot_timeout', true), ''), "
-                    "(SELECT count(*) FROM pg_catalog.pg_replication_slots), "
-                    "(SELECT count(*) FROM pg_catalog.pg_stat_replication), "
-                    "r.rolreplication, r.rolsuper, r.rolbypassrls, "
-                    "has_database_privilege(current_database(), 'CREATE') "
-                    "FROM pg_catalog.pg_roles r WHERE r.rolname = current_user"));
+      session.Query(
+          "SELECT current_setting('wal_level'), current_setting('max_replication_slots'), "
+          "current_setting('max_wal_senders'), coalesce(current_setting('max_slot_wal_keep_size', "
+          "true), ''), "
+          "coalesce(current_setting('idle_replication_slot_timeout', true), ''), "
+          "(SELECT count(*) FROM pg_catalog.pg_replication_slots), "
+          "(SELECT count(*) FROM pg_catalog.pg_stat_replication), "
+          "r.rolreplication, r.rolsuper, r.rolbypassrls, "
+          "has_database_privilege(current_database(), 'CREATE') "
+          "FROM pg_catalog.pg_roles r WHERE r.rolname = current_user"));
   if (rows.rows() != 1) return absl::InternalError("the current role is not in pg_roles");
   auto number = [&](int column) { return ParseInt<int>(rows.Text(0, column)).value_or(0); };
   auto flag = [&](int column) { return rows.Text(0, column) == "t"; };
@@ -55,18 +58,21 @@ absl::Status ReadServerFacts(Connection& session, SourceFacts& facts) {
   return absl::OkStatus();
 }
 
-absl::Status ReadTableFacts(Connection& session, const SourceCheckOptions& options, SourceFacts& facts) {
+absl::Status ReadTableFacts(Connection& session, const SourceCheckOptions& options,
+                            SourceFacts& facts) {
   std::vector<TablePattern> patterns;
   for (const CheckedTable& entry : options.tables) patterns.push_back(entry.pattern);
   ASSIGN_OR_RETURN(std::vector<TableInfo> tables, ReadTables(session, patterns));
   for (const CheckedTable& entry : options.tables) {
-    const bool matched = std::any_of(tables.begin(), tables.end(),
-                                     [&](const TableInfo& table) { return Matches(entry.pattern, table); });
+    const bool matched = std::any_of(tables.begin(), tables.end(), [&](const TableInfo& table) {
+      return Matches(entry.pattern, table);
+    });
     if (!matched) facts.unmatched.push_back(entry);
   }
   for (TableInfo& table : tables) {
     const CheckedTable* entry = EntryOf(options.tables, table);
-    facts.tables.push_back({.info = std::move(table), .append_only = entry != nullptr && entry->append_only});
+    facts.tables.push_back(
+        {.info = std::move(table), .append_only = entry != nullptr && entry->append_only});
   }
   return absl::OkStatus();
 }
@@ -92,7 +98,8 @@ absl::StatusOr<SourceFacts> GatherSourceFacts(const SourceCheckOptions& options)
   RETURN_IF_ERROR(ReadServerFacts(*session, facts));
   ASSIGN_OR_RETURN(facts.slot, ReadSlot(*session, options.slot));
   ASSIGN_OR_RETURN(facts.publication, ReadPublication(*session, options.publication));
-  ASSIGN_OR_RETURN(facts.append_only_publication, ReadPublication(*session, options.append_only_publication));
+  ASSIGN_OR_RETURN(facts.append_only_publication,
+                   ReadPublication(*session, options.append_only_publication));
   RETURN_IF_ERROR(ReadTableFacts(*session, options, facts));
   facts.replication_error = TryReplicationSession(options.connection);
   return facts;

@@ -1,4 +1,5 @@
-// Is the source ready to be replicated? Looks only, and says for each thing that is missing the statement that helps.
+// Is the source ready to be replicated? Looks only, and says for each thing that is missing the
+// statement that helps.
 #pragma once
 
 #include <optional>
@@ -29,7 +30,7 @@ struct Finding {
 // A configured entry.
 struct CheckedTable {
   TablePattern pattern;
-  std::string text;          // as configured
+  std::string text;  // as configured
   bool append_only = false;
 };
 struct SourceCheckOptions {
@@ -48,13 +49,13 @@ struct SourceFacts {
   int used_replication_slots = 0;
   int max_wal_senders = 0;
   int used_wal_senders = 0;
-  std::string max_slot_wal_keep_size;   // as SHOW prints it; "-1" no limit
-  std::string idle_slot_timeout;        // PostgreSQL 18; empty before
+  std::string max_slot_wal_keep_size;  // as SHOW prints it; "-1" no limit
+  std::string idle_slot_timeout;       // PostgreSQL 18; empty before
   bool role_can_replicate = false;
   bool role_is_superuser = false;
   bool role_bypasses_rls = false;
   bool can_create_in_database = false;
-  std::string replication_error;        // why a replication session could not be opened; empty: it could
+  std::string replication_error;  // why a replication session could not be opened; empty: it could
   std::optional<SlotState> slot;
   std::optional<Publication> publication;
   std::optional<Publication> append_only_publication;

@@ -48,8 +48,12 @@ class StreamLive : public LiveTest {
       if (std::holds_alternative<StreamStartMessage>(*message)) block = StreamBlock::kInside;
       if (std::holds_alternative<StreamStopMessage>(*message)) block = StreamBlock::kOutside;
       if (const auto* insert = std::get_if<InsertMessage>(&*message)) rows.Append(insert->row);
-      if (const auto* commit = std::get_if<CommitMessage>(&*message); commit && commit->end_lsn >= until) return;
-      if (const auto* commit = std::get_if<StreamCommitMessage>(&*message); commit && commit->end_lsn >= until) return;
+      if (const auto* commit = std::get_if<CommitMessage>(&*message);
+          commit && commit->end_lsn >= until)
+        return;
+      if (const auto* commit = std::get_if<StreamCommitMessage>(&*message);
+          commit && commit->end_lsn >= until)
+        return;
     }
     FAIL() << "the stream did not reach the commit in time";
   }
@@ -60,8 +64,8 @@ class StreamLive : public LiveTest {
 };
 
 // All rows of a table, as it stands under the snapshot.
-absl::Status CopyAll(SnapshotSession& worker, const TableInfo& table, const std::vector<PgColumn>& columns,
-                     CopyBatch& batch) {
+absl::Status CopyAll(SnapshotSession& worker, const TableInfo& table,
+                     const std::vector<PgColumn>& columns, CopyBatch& batch) {
   std::vector<std::string> names;
   for (const PgColumn& column : columns) names.push_back(column.name);
   const std::string sql = CopySql({.schema = table.schema, .name = table.name, .columns = names});
@@ -114,12 +118,17 @@ void ExpectEqual(const Column& a, const Column& b, const std::string& name) {
   EXPECT_EQ(a.int128s, b.int128s) << name;
   EXPECT_EQ(a.bytes, b.bytes) << name;
   // Bits, since NaN is not equal to itself.
-  EXPECT_EQ(std::memcmp(a.floats.data(), b.floats.data(), a.floats.size() * sizeof(float)), 0) << name;
-  EXPECT_EQ(std::memcmp(a.doubles.data(), b.doubles.data(), a.doubles.size() * sizeof(double)), 0) << name;
+  EXPECT_EQ(std::memcmp(a.floats.data(), b.floats.data(), a.floats.size() * sizeof(float)), 0)
+      << name;
+  EXPECT_EQ(std::memcmp(a.doubles.data(), b.doubles.data(), a.doubles.size() * sizeof(double)), 0)
+      << name;
 }
 
 TEST_F(StreamLive, EveryValueIsTheSameThroughCopyAndStream) {
-  Exec(In("CREATE TYPE $.mood AS ENUM ('so so'); CREATE TYPE $.pair AS (a int, b text); CREATE DOMAIN $.dom AS int", schema_));
+  Exec(
+      In("CREATE TYPE $.mood AS ENUM ('so so'); CREATE TYPE $.pair AS (a int, b text); CREATE "
+         "DOMAIN $.dom AS int",
+         schema_));
   Exec(In(kValuesTable, schema_));
   Publish(StrCat(schema_, ".v"));
   auto replication = Open(SessionKind::kReplication);
@@ -134,7 +143,8 @@ TEST_F(StreamLive, EveryValueIsTheSameThroughCopyAndStream) {
   TupleRows streamed{.columns = mapping.columns.size()};
   ReadInserts(*stream, CurrentLsn(), streamed);
   ColumnBatch from_stream = MakeBatch(mapping.columns);
-  DecodeResult decoded = DecodeRows(mapping.columns, streamed, UnrepresentablePolicy::kBlock, from_stream);
+  DecodeResult decoded =
+      DecodeRows(mapping.columns, streamed, UnrepresentablePolicy::kBlock, from_stream);
   ASSERT_FALSE(decoded.problem) << decoded.problem->ToStatus("v");
 
   Exec("BEGIN ISOLATION LEVEL REPEATABLE READ");
@@ -155,7 +165,8 @@ TEST_F(StreamLive, EveryValueIsTheSameThroughCopyAndStream) {
 }
 
 TEST_F(StreamLive, SnapshotShowsWhatTheStreamDoesNotBring) {
-  Exec(In("CREATE TABLE $.t (id int PRIMARY KEY); INSERT INTO $.t SELECT generate_series(1, 1000)", schema_));
+  Exec(In("CREATE TABLE $.t (id int PRIMARY KEY); INSERT INTO $.t SELECT generate_series(1, 1000)",
+          schema_));
   Publish(StrCat(schema_, ".t"));
   auto replication = Open(SessionKind::kReplication);
   const NewSlot slot = MakeSlot(*replication);
@@ -180,12 +191,17 @@ TEST_F(StreamLive, SnapshotShowsWhatTheStreamDoesNotBring) {
   EXPECT_EQ(streamed.rows, 10u);
   EXPECT_EQ(streamed.cells[0].text, "2001");
   anchor->reset();
-  EXPECT_EQ((*worker)->Begin("00000003-0000001B-1", table).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ((*worker)->Begin("00000003-0000001B-1", table).code(),
+            absl::StatusCode::kFailedPrecondition);
 }
 
 TEST_F(StreamLive, RewrittenTruncatedAndYoungerTablesNeedANewSnapshot) {
-  Exec(In("CREATE TABLE $.kept (id int); CREATE TABLE $.rewritten (id int); CREATE TABLE $.emptied (id int); "
-          "CREATE TABLE $.dropped (id int); CREATE TABLE $.renamed (id int); CREATE TABLE $.again (id int)", schema_));
+  Exec(
+      In("CREATE TABLE $.kept (id int); CREATE TABLE $.rewritten (id int); CREATE TABLE $.emptied "
+         "(id int); "
+         "CREATE TABLE $.dropped (id int); CREATE TABLE $.renamed (id int); CREATE TABLE $.again "
+         "(id int)",
+         schema_));
   const TableInfo renamed = Table("renamed");
   const TableInfo dropped = Table("dropped");
   const TableInfo again = Table("again");
@@ -193,8 +209,11 @@ TEST_F(StreamLive, RewrittenTruncatedAndYoungerTablesNeedANewSnapshot) {
   const NewSlot slot = MakeSlot(*replication);
   auto anchor = AnchorSession::Open(options_, slot.snapshot_name);
   ASSERT_TRUE(anchor.ok()) << anchor.status();
-  Exec(In("CREATE TABLE $.younger (id int); TRUNCATE $.emptied; DROP TABLE $.dropped; ALTER TABLE $.renamed RENAME TO other; "
-          "DROP TABLE $.again; CREATE TABLE $.again (id int)", schema_));
+  Exec(
+      In("CREATE TABLE $.younger (id int); TRUNCATE $.emptied; DROP TABLE $.dropped; ALTER TABLE "
+         "$.renamed RENAME TO other; "
+         "DROP TABLE $.again; CREATE TABLE $.again (id int)",
+         schema_));
   Exec(In("VACUUM FULL $.rewritten", schema_));
   auto worker = SnapshotSession::Open(options_);
   ASSERT_TRUE(worker.ok());
@@ -215,8 +234,10 @@ TEST_F(StreamLive, RewrittenTruncatedAndYoungerTablesNeedANewSnapshot) {
 }
 
 TEST_F(StreamLive, SlicesTogetherAreTheTable) {
-  Exec(In("CREATE TABLE $.t (id int, filler text); INSERT INTO $.t SELECT g, repeat('x', 500) FROM generate_series(1, 5000) g",
-          schema_));
+  Exec(
+      In("CREATE TABLE $.t (id int, filler text); INSERT INTO $.t SELECT g, repeat('x', 500) FROM "
+         "generate_series(1, 5000) g",
+         schema_));
   const TableInfo table = Table("t");
   EXPECT_GT(table.pages, 100);
   const std::vector<PageRange> slices = SliceTable(table.pages, 64 * 8192);
@@ -224,7 +245,8 @@ TEST_F(StreamLive, SlicesTogetherAreTheTable) {
   size_t rows = 0;
   CopyBatch batch;
   for (const PageRange& slice : slices) {
-    const std::string sql = CopySql({.schema = schema_, .name = "t", .columns = {"id", "filler"}, .pages = slice});
+    const std::string sql =
+        CopySql({.schema = schema_, .name = "t", .columns = {"id", "filler"}, .pages = slice});
     auto reader = CopyReader::Start(*session_, sql, 2);
     ASSERT_TRUE(reader.ok()) << reader.status();
     while (true) {
@@ -240,7 +262,8 @@ TEST_F(StreamLive, SlicesTogetherAreTheTable) {
 
 TEST_F(StreamLive, CopyGivenUpLeavesTheSessionUsable) {
   {
-    auto reader = CopyReader::Start(*session_, "COPY (SELECT generate_series(1, 100000000)) TO STDOUT", 1);
+    auto reader =
+        CopyReader::Start(*session_, "COPY (SELECT generate_series(1, 100000000)) TO STDOUT", 1);
     ASSERT_TRUE(reader.ok()) << reader.status();
     CopyBatch batch;
     EXPECT_TRUE(*(*reader)->Next({.rows_max = 10}, batch));
@@ -250,7 +273,8 @@ TEST_F(StreamLive, CopyGivenUpLeavesTheSessionUsable) {
 }
 
 TEST_F(StreamLive, ErrorInTheMiddleOfACopyIsReported) {
-  auto reader = CopyReader::Start(*session_, "COPY (SELECT 100 / (5000 - g) FROM generate_series(1, 6000) g) TO STDOUT", 1);
+  auto reader = CopyReader::Start(
+      *session_, "COPY (SELECT 100 / (5000 - g) FROM generate_series(1, 6000) g) TO STDOUT", 1);
   ASSERT_TRUE(reader.ok()) << reader.status();
   CopyBatch batch;
   absl::StatusOr<bool> more = true;
@@ -260,7 +284,8 @@ TEST_F(StreamLive, ErrorInTheMiddleOfACopyIsReported) {
 }
 
 TEST_F(StreamLive, TableWithoutColumnsHasRows) {
-  Exec(In("CREATE TABLE $.t (); INSERT INTO $.t DEFAULT VALUES; INSERT INTO $.t DEFAULT VALUES", schema_));
+  Exec(In("CREATE TABLE $.t (); INSERT INTO $.t DEFAULT VALUES; INSERT INTO $.t DEFAULT VALUES",
+          schema_));
   auto reader = CopyReader::Start(*session_, CopySql({.schema = schema_, .name = "t"}), 0);
   ASSERT_TRUE(reader.ok()) << reader.status();
   CopyBatch batch;
@@ -274,12 +299,13 @@ TEST_F(StreamLive, SlotCreationSaysWhatItWaitsFor) {
   ASSERT_TRUE(busy->Exec("BEGIN; SELECT txid_current()").ok());
   auto replication = Open(SessionKind::kReplication);
   std::string waits_for;
-  const auto slot = CreateSlot(*replication, schema_, SlotLife::kPermanent, absl::Milliseconds(100), [&] {
-    const auto old = ReadOldTransactions(*session_);
-    if (!old.ok() || old->empty()) return absl::InternalError("nothing to wait for");
-    waits_for = Describe(old->front());
-    return absl::CancelledError("seen");
-  });
+  const auto slot =
+      CreateSlot(*replication, schema_, SlotLife::kPermanent, absl::Milliseconds(100), [&] {
+        const auto old = ReadOldTransactions(*session_);
+        if (!old.ok() || old->empty()) return absl::InternalError("nothing to wait for");
+        waits_for = Describe(old->front());
+        return absl::CancelledError("seen");
+      });
   EXPECT_EQ(slot.status().code(), absl::StatusCode::kCancelled) << slot.status();
   EXPECT_THAT(waits_for, HasSubstr(StrCat("pid ", busy->backend_pid(), " ")));
   EXPECT_THAT(waits_for, HasSubstr("idle in transaction"));
@@ -294,8 +320,10 @@ TEST_F(StreamLive, StatusMovesTheSlotAndStopIsClean) {
   replication.reset();
   auto stream = OpenStream(slot.consistent_point);
   EXPECT_EQ((*ReadSlot(*session_, schema_))->active_pid.has_value(), true);
-  const auto second = ReplicationStream::Open(
-      {.connection = options_, .slot = schema_, .start = slot.consistent_point, .publications = {schema_}});
+  const auto second = ReplicationStream::Open({.connection = options_,
+                                               .slot = schema_,
+                                               .start = slot.consistent_point,
+                                               .publications = {schema_}});
   EXPECT_EQ(second.status().code(), absl::StatusCode::kUnavailable) << second.status();
   EXPECT_THAT(second.status().ToString(), HasSubstr("is active for PID"));
   Exec(In("INSERT INTO $.t VALUES (1)", schema_));
@@ -343,17 +371,19 @@ TEST_F(StreamLive, ServerSideEndIsUnavailable) {
   auto replication = Open(SessionKind::kReplication);
   const NewSlot slot = MakeSlot(*replication);
   auto stream = OpenStream(slot.consistent_point);
-  Exec(StrCat("SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE slot_name = ",
-              QuoteLiteral(schema_)));
+  Exec(
+      StrCat("SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE slot_name = ",
+             QuoteLiteral(schema_)));
   absl::Status status;
   const absl::Time deadline = absl::Now() + absl::Seconds(10);
-  while (status.ok() && absl::Now() < deadline) status = stream->Next(absl::Now() + absl::Milliseconds(50)).status();
+  while (status.ok() && absl::Now() < deadline)
+    status = stream->Next(absl::Now() + absl::Milliseconds(50)).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
 }
 
 TEST_F(StreamLive, MissingSlotAndLostSlotAreNotRetried) {
-  const auto stream =
-      ReplicationStream::Open({.connection = options_, .slot = "never_made", .start = Lsn(), .publications = {"p"}});
+  const auto stream = ReplicationStream::Open(
+      {.connection = options_, .slot = "never_made", .start = Lsn(), .publications = {"p"}});
   EXPECT_EQ(stream.status().code(), absl::StatusCode::kNotFound) << stream.status();
   EXPECT_FALSE(*ReadSlot(*session_, "never_made"));
   EXPECT_TRUE(DropSlot(*session_, "never_made").ok());

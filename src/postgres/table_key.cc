@@ -21,7 +21,8 @@ absl::StatusOr<PatternPart> TakeName(std::string_view& rest) {
     part.text = std::string(rest.substr(0, end));
     rest.remove_prefix(std::min(end, rest.size()));
     if (part.text.find('"') != std::string::npos) {
-      return absl::InvalidArgumentError("a double quote in the middle of a name: quote the whole name and double it");
+      return absl::InvalidArgumentError(
+          "a double quote in the middle of a name: quote the whole name and double it");
     }
   } else {
     part.quoted = true;
@@ -40,16 +41,19 @@ absl::StatusOr<PatternPart> TakeName(std::string_view& rest) {
 
 absl::StatusOr<TablePattern> ParsePattern(std::string_view rest) {
   ASSIGN_OR_RETURN(const PatternPart schema, TakeName(rest));
-  if (rest.empty() || rest.front() != '.') return absl::InvalidArgumentError("the schema is missing");
+  if (rest.empty() || rest.front() != '.')
+    return absl::InvalidArgumentError("the schema is missing");
   rest.remove_prefix(1);
   ASSIGN_OR_RETURN(const PatternPart name, TakeName(rest));
-  if (!rest.empty()) return absl::InvalidArgumentError("there is something behind the table's name");
+  if (!rest.empty())
+    return absl::InvalidArgumentError("there is something behind the table's name");
   if (!schema.quoted && schema.text.find('*') != std::string::npos) {
     return absl::InvalidArgumentError("a star cannot stand in the schema");
   }
   if (!name.quoted && name.text == "*") return TablePattern{.schema = schema.text};
   if (!name.quoted && name.text.find('*') != std::string::npos) {
-    return absl::InvalidArgumentError("a star stands for all tables of a schema, it cannot be a part of a name");
+    return absl::InvalidArgumentError(
+        "a star stands for all tables of a schema, it cannot be a part of a name");
   }
   return TablePattern{.schema = schema.text, .name = name.text};
 }
@@ -79,7 +83,8 @@ KeyChoice NoKey(const TableInfo& table, std::string_view reason) {
   } else if (best->is_primary) {
     none.remedy = StrCat("ALTER TABLE ", name, " REPLICA IDENTITY DEFAULT");
   } else {
-    none.remedy = StrCat("ALTER TABLE ", name, " REPLICA IDENTITY USING INDEX ", QuoteIdent(best->name));
+    none.remedy =
+        StrCat("ALTER TABLE ", name, " REPLICA IDENTITY USING INDEX ", QuoteIdent(best->name));
   }
   return none;
 }
@@ -89,26 +94,34 @@ KeyChoice NoKey(const TableInfo& table, std::string_view reason) {
 absl::StatusOr<TablePattern> ParseTablePattern(std::string_view text) {
   auto pattern = ParsePattern(text);
   if (pattern.ok()) return pattern;
-  return absl::InvalidArgumentError(StrCat("\"", text, "\" is no table: ", pattern.status().message(),
-                                           "; write schema.table or schema.*, and names with dots in double quotes"));
+  return absl::InvalidArgumentError(
+      StrCat("\"", text, "\" is no table: ", pattern.status().message(),
+             "; write schema.table or schema.*, and names with dots in double quotes"));
 }
 
 KeyChoice ChooseKey(const TableInfo& table) {
   switch (table.replica_identity) {
     case ReplicaIdentity::kNothing:
-      return NoKey(table, "REPLICA IDENTITY is NOTHING: PostgreSQL does not say which row an UPDATE or DELETE changed");
+      return NoKey(table,
+                   "REPLICA IDENTITY is NOTHING: PostgreSQL does not say which row an UPDATE or "
+                   "DELETE changed");
     case ReplicaIdentity::kDefault:
       for (const CandidateKey& key : table.keys) {
         if (!key.is_primary) continue;
         if (key.is_usable) return Columns(key);
-        return NoKey(table, "the primary key is deferrable or not valid, so PostgreSQL does not use it as identity");
+        return NoKey(table,
+                     "the primary key is deferrable or not valid, so PostgreSQL does not use it as "
+                     "identity");
       }
-      return NoKey(table, "it has no primary key: PostgreSQL does not say which row an UPDATE or DELETE changed");
+      return NoKey(
+          table,
+          "it has no primary key: PostgreSQL does not say which row an UPDATE or DELETE changed");
     case ReplicaIdentity::kIndex:
       for (const CandidateKey& key : table.keys) {
         if (key.is_replica_identity && key.is_usable) return Columns(key);
       }
-      return NoKey(table, "the index of its REPLICA IDENTITY USING INDEX is gone or cannot be used");
+      return NoKey(table,
+                   "the index of its REPLICA IDENTITY USING INDEX is gone or cannot be used");
     case ReplicaIdentity::kFull: {
       const CandidateKey* best = BestKey(table);
       if (best != nullptr) return Columns(*best);

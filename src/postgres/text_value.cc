@@ -11,7 +11,9 @@ namespace {
 
 constexpr ValueFailure kOk{};
 
-constexpr ValueFailure Malformed(const char* reason) { return {DecodeProblem::Kind::kMalformed, reason}; }
+constexpr ValueFailure Malformed(const char* reason) {
+  return {DecodeProblem::Kind::kMalformed, reason};
+}
 constexpr ValueFailure Unrepresentable(const char* reason) {
   return {DecodeProblem::Kind::kUnrepresentable, reason};
 }
@@ -30,7 +32,8 @@ ValueFailure ParseFloating(std::string_view text, T& value) {
     return kOk;
   }
   if (text == "Infinity" || text == "-Infinity") {
-    value = text[0] == '-' ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity();
+    value =
+        text[0] == '-' ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity();
     return kOk;
   }
   return ParseWhole(text, value, "not a floating-point number");
@@ -71,8 +74,8 @@ bool AllDigits(std::string_view text) {
   return true;
 }
 
-// Days since 1970-01-01 of a date of the proleptic Gregorian calendar; year 0 is 1 BC. Counts in eras of 400 years
-// that begin on 1 March, so that the leap day is the last of its year.
+// Days since 1970-01-01 of a date of the proleptic Gregorian calendar; year 0 is 1 BC. Counts in
+// eras of 400 years that begin on 1 March, so that the leap day is the last of its year.
 constexpr int64_t DaysFromCivil(int64_t year, int month, int day) {
   year -= month <= 2;
   const int64_t era = (year >= 0 ? year : year - 399) / 400;
@@ -123,7 +126,8 @@ class Cursor {
   bool TakeFraction(int64_t& micros) {
     micros = 0;
     int count = 0;
-    for (; at_ != end_ && IsDigit(*at_) && count < 7; ++count) micros = micros * 10 + (*at_++ - '0');
+    for (; at_ != end_ && IsDigit(*at_) && count < 7; ++count)
+      micros = micros * 10 + (*at_++ - '0');
     if (count < 1 || count > 6) return false;
     for (; count < 6; ++count) micros *= 10;
     return true;
@@ -141,8 +145,8 @@ struct CivilDate {
 };
 
 bool TakeDate(Cursor& cursor, CivilDate& date) {
-  return cursor.TakeYear(date.year) && cursor.Take('-') && cursor.TakeTwo(12, date.month) && cursor.Take('-') &&
-         cursor.TakeTwo(31, date.day) && date.month >= 1 && date.day >= 1;
+  return cursor.TakeYear(date.year) && cursor.Take('-') && cursor.TakeTwo(12, date.month) &&
+         cursor.Take('-') && cursor.TakeTwo(31, date.day) && date.month >= 1 && date.day >= 1;
 }
 
 bool TakeTimeOfDay(Cursor& cursor, int64_t& micros) {
@@ -150,8 +154,8 @@ bool TakeTimeOfDay(Cursor& cursor, int64_t& micros) {
   int minutes = 0;
   int seconds = 0;
   int64_t fraction = 0;
-  if (!(cursor.TakeTwo(24, hours) && cursor.Take(':') && cursor.TakeTwo(59, minutes) && cursor.Take(':') &&
-        cursor.TakeTwo(60, seconds))) {
+  if (!(cursor.TakeTwo(24, hours) && cursor.Take(':') && cursor.TakeTwo(59, minutes) &&
+        cursor.Take(':') && cursor.TakeTwo(60, seconds))) {
     return false;
   }
   if (cursor.Take('.') && !cursor.TakeFraction(fraction)) return false;
@@ -174,8 +178,8 @@ bool TakeOffset(Cursor& cursor, int64_t& micros) {
   return true;
 }
 
-// The usual shape, "YYYY-MM-DD HH:MM:SS", by fixed places and without branches on digits; ranges are checked once at
-// the end. False: read it the long way.
+// The usual shape, "YYYY-MM-DD HH:MM:SS", by fixed places and without branches on digits; ranges
+// are checked once at the end. False: read it the long way.
 bool ReadUsualInstant(std::string_view text, CivilDate& date, int64_t& micros) {
   if (text.size() < 19) return false;
   const char* const p = text.data();
@@ -193,8 +197,8 @@ bool ReadUsualInstant(std::string_view text, CivilDate& date, int64_t& micros) {
   const int hours = two(11);
   const int minutes = two(14);
   const int seconds = two(17);
-  if (worst > 15 || date.month < 1 || date.month > 12 || date.day < 1 || date.day > 31 || hours > 23 ||
-      minutes > 59 || seconds > 59) {
+  if (worst > 15 || date.month < 1 || date.month > 12 || date.day < 1 || date.day > 31 ||
+      hours > 23 || minutes > 59 || seconds > 59) {
     return false;
   }
   micros = ((hours * 60 + minutes) * int64_t{60} + seconds) * 1'000'000;
@@ -235,7 +239,8 @@ ValueFailure ParseInstant(std::string_view text, Zone zone, int64_t& micros) {
   constexpr int64_t kMicrosPerDay = int64_t{86'400} * 1'000'000;
   int64_t sum = 0;
   if (__builtin_mul_overflow(DaysOf(date, bc), kMicrosPerDay, &sum) ||
-      __builtin_add_overflow(sum, time - offset, &micros) || micros == std::numeric_limits<int64_t>::max()) {
+      __builtin_add_overflow(sum, time - offset, &micros) ||
+      micros == std::numeric_limits<int64_t>::max()) {
     // The largest number itself is how DuckDB holds infinity.
     return Unrepresentable("the year is beyond what microseconds in 64 bits reach (294247-01-10)");
   }
@@ -255,7 +260,8 @@ constexpr auto kHexDigits = [] {
 
 // Negative when it is none.
 int HexByte(const char* p) {
-  return kHexDigits[static_cast<unsigned char>(p[0])] << 4 | kHexDigits[static_cast<unsigned char>(p[1])];
+  return kHexDigits[static_cast<unsigned char>(p[0])] << 4 |
+         kHexDigits[static_cast<unsigned char>(p[1])];
 }
 
 }  // namespace
@@ -273,11 +279,14 @@ ValueFailure ParseInt64(std::string_view text, int64_t& value) {
   return ParseWhole(text, value, "not an integer of 64 bits");
 }
 ValueFailure ParseFloat(std::string_view text, float& value) { return ParseFloating(text, value); }
-ValueFailure ParseDouble(std::string_view text, double& value) { return ParseFloating(text, value); }
+ValueFailure ParseDouble(std::string_view text, double& value) {
+  return ParseFloating(text, value);
+}
 
 ValueFailure ParseDecimal(std::string_view text, int precision, int scale, absl::int128& value) {
   if (text == "NaN") return Unrepresentable("a decimal of the lake has no NaN");
-  if (text == "Infinity" || text == "-Infinity") return Unrepresentable("a decimal of the lake has no infinity");
+  if (text == "Infinity" || text == "-Infinity")
+    return Unrepresentable("a decimal of the lake has no infinity");
   const bool negative = !text.empty() && text.front() == '-';
   if (negative) text.remove_prefix(1);
   const size_t point = text.find('.');
@@ -285,7 +294,8 @@ ValueFailure ParseDecimal(std::string_view text, int precision, int scale, absl:
   std::string_view fraction = point == std::string_view::npos ? "" : text.substr(point + 1);
   if (whole.empty() || !AllDigits(whole) || !AllDigits(fraction)) return Malformed("not a number");
   while (whole.size() > 1 && whole.front() == '0') whole.remove_prefix(1);
-  while (fraction.size() > static_cast<size_t>(scale) && fraction.back() == '0') fraction.remove_suffix(1);
+  while (fraction.size() > static_cast<size_t>(scale) && fraction.back() == '0')
+    fraction.remove_suffix(1);
   if (fraction.size() > static_cast<size_t>(scale) || whole.size() > 38) {
     return Unrepresentable("the number has more digits than the decimal of the lake");
   }
@@ -323,7 +333,8 @@ ValueFailure ParseDate(std::string_view text, int32_t& days) {
 ValueFailure ParseTime(std::string_view text, int64_t& micros) {
   Cursor cursor(text);
   if (!TakeTimeOfDay(cursor, micros) || !cursor.done()) return Malformed("not a time in ISO form");
-  if (micros >= int64_t{86'400} * 1'000'000) return Unrepresentable("a time of the lake ends before 24:00");
+  if (micros >= int64_t{86'400} * 1'000'000)
+    return Unrepresentable("a time of the lake ends before 24:00");
   return kOk;
 }
 

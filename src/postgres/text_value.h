@@ -1,7 +1,8 @@
-// Parsers of single values in PostgreSQL's text form. Pure, one function a type; used by DecodeColumn's loops.
+// Parsers of single values in PostgreSQL's text form. Pure, one function a type; used by
+// DecodeColumn's loops.
 //
-// Formats: PostgreSQL manual, "Data Types", with DateStyle ISO, IntervalStyle postgres, bytea_output hex (connection.h
-// sets them for every session).
+// Formats: PostgreSQL manual, "Data Types", with DateStyle ISO, IntervalStyle postgres,
+// bytea_output hex (connection.h sets them for every session).
 #pragma once
 
 #include <cstdint>
@@ -36,7 +37,8 @@ ValueFailure ParseUuid(std::string_view text, char* out);
 // `out`: at least text.size() / 2 bytes; `size` is what was written.
 ValueFailure ParseBytea(std::string_view text, char* out, size_t& size);
 // Replaces `out` by the array's JSON text.
-ValueFailure ArrayToJson(std::string_view text, ArrayElement element, char delimiter, std::string& out);
+ValueFailure ArrayToJson(std::string_view text, ArrayElement element, char delimiter,
+                         std::string& out);
 
 bool IsUtf8(std::string_view text);
 

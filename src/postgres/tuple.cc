@@ -27,8 +27,8 @@ DecodeProblem ProblemAt(const Loop& loop, size_t row, const ValueFailure& failur
                        .reason = failure.reason};
 }
 
-// Parses every cell into `values`, which is the vector of `out` that belongs to its type. `parse` is inlined: the
-// type was decided once for the column, the loop has no switch in it.
+// Parses every cell into `values`, which is the vector of `out` that belongs to its type. `parse`
+// is inlined: the type was decided once for the column, the loop has no switch in it.
 template <class T, class Parse>
 DecodeResult Decode(const Loop& loop, std::vector<T>& values, Parse parse) {
   DecodeResult result;
@@ -45,8 +45,8 @@ DecodeResult Decode(const Loop& loop, std::vector<T>& values, Parse parse) {
       valid[row] = 1;
       continue;
     }
-    if (failure.kind == DecodeProblem::Kind::kUnrepresentable && loop.policy == UnrepresentablePolicy::kNull &&
-        !loop.column.is_key) {
+    if (failure.kind == DecodeProblem::Kind::kUnrepresentable &&
+        loop.policy == UnrepresentablePolicy::kNull && !loop.column.is_key) {
       value[row] = T{};
       ++result.nulled;
       continue;
@@ -98,7 +98,8 @@ DecodeResult DecodeArray(const Loop& loop, Arena& arena) {
   std::string json;
   return Decode(loop, loop.out.bytes, [&](std::string_view text, std::string_view& value) {
     if (loop.column.check_utf8 && !IsUtf8(text)) return kNotUtf8;
-    const ValueFailure failure = ArrayToJson(text, loop.column.element, loop.column.element_delimiter, json);
+    const ValueFailure failure =
+        ArrayToJson(text, loop.column.element, loop.column.element_delimiter, json);
     if (!failure) value = arena.Copy(json);
     return failure;
   });
@@ -118,21 +119,36 @@ DecodeResult DecodeColumn(const PgColumn& column, CellColumn cells, Unrepresenta
                           Column& out, Arena& arena) {
   const Loop loop{column, cells, policy, out};
   switch (column.decode) {
-    case DecodeKind::kBoolean: return Decode(loop, out.int32s, ParseBoolean);
-    case DecodeKind::kInt32: return Decode(loop, out.int32s, ParseInt32);
-    case DecodeKind::kInt64: return Decode(loop, out.int64s, ParseInt64);
-    case DecodeKind::kFloat: return Decode(loop, out.floats, ParseFloat);
-    case DecodeKind::kDouble: return Decode(loop, out.doubles, ParseDouble);
-    case DecodeKind::kDecimal: return DecodeDecimal(loop);
-    case DecodeKind::kText: return DecodeText(loop);
-    case DecodeKind::kCheckedText: return DecodeCheckedText(loop);
-    case DecodeKind::kBytea: return DecodeBytea(loop, arena);
-    case DecodeKind::kDate: return Decode(loop, out.int32s, ParseDate);
-    case DecodeKind::kTime: return Decode(loop, out.int64s, ParseTime);
-    case DecodeKind::kTimestamp: return Decode(loop, out.int64s, ParseTimestamp);
-    case DecodeKind::kTimestampTz: return Decode(loop, out.int64s, ParseTimestampTz);
-    case DecodeKind::kUuid: return DecodeUuid(loop, arena);
-    case DecodeKind::kArray: return DecodeArray(loop, arena);
+    case DecodeKind::kBoolean:
+      return Decode(loop, out.int32s, ParseBoolean);
+    case DecodeKind::kInt32:
+      return Decode(loop, out.int32s, ParseInt32);
+    case DecodeKind::kInt64:
+      return Decode(loop, out.int64s, ParseInt64);
+    case DecodeKind::kFloat:
+      return Decode(loop, out.floats, ParseFloat);
+    case DecodeKind::kDouble:
+      return Decode(loop, out.doubles, ParseDouble);
+    case DecodeKind::kDecimal:
+      return DecodeDecimal(loop);
+    case DecodeKind::kText:
+      return DecodeText(loop);
+    case DecodeKind::kCheckedText:
+      return DecodeCheckedText(loop);
+    case DecodeKind::kBytea:
+      return DecodeBytea(loop, arena);
+    case DecodeKind::kDate:
+      return Decode(loop, out.int32s, ParseDate);
+    case DecodeKind::kTime:
+      return Decode(loop, out.int64s, ParseTime);
+    case DecodeKind::kTimestamp:
+      return Decode(loop, out.int64s, ParseTimestamp);
+    case DecodeKind::kTimestampTz:
+      return Decode(loop, out.int64s, ParseTimestampTz);
+    case DecodeKind::kUuid:
+      return DecodeUuid(loop, arena);
+    case DecodeKind::kArray:
+      return DecodeArray(loop, arena);
   }
   return {};
 }
@@ -147,7 +163,8 @@ DecodeResult DecodeRows(std::span<const PgColumn> columns, const TupleRows& rows
                         UnrepresentablePolicy policy, ColumnBatch& batch) {
   DecodeResult all;
   for (size_t i = 0; i < columns.size(); ++i) {
-    DecodeResult one = DecodeColumn(columns[i], ColumnOf(rows, i), policy, batch.columns[i], batch.arena);
+    DecodeResult one =
+        DecodeColumn(columns[i], ColumnOf(rows, i), policy, batch.columns[i], batch.arena);
     all.nulled += one.nulled;
     if (one.problem) {
       all.problem = std::move(one.problem);
@@ -158,12 +175,13 @@ DecodeResult DecodeRows(std::span<const PgColumn> columns, const TupleRows& rows
 }
 
 absl::Status DecodeProblem::ToStatus(std::string_view table) const {
-  const std::string what =
-      StrCat(table, ": column \"", column, "\" (", type, ") has the value \"", text, "\": ", reason);
+  const std::string what = StrCat(table, ": column \"", column, "\" (", type, ") has the value \"",
+                                  text, "\": ", reason);
   if (kind == Kind::kMalformed) return absl::DataLossError(what);
-  return absl::FailedPreconditionError(
-      StrCat(what, "; correct the value in the source, or set onUnrepresentable: null (or text) for this table; "
-                   "key columns need a correction"));
+  return absl::FailedPreconditionError(StrCat(
+      what,
+      "; correct the value in the source, or set onUnrepresentable: null (or text) for this table; "
+      "key columns need a correction"));
 }
 
 }  // namespace fjord

@@ -1,4 +1,5 @@
-// Values of rows as PostgreSQL's text, and their way into columns. COPY and the stream both go through here.
+// Values of rows as PostgreSQL's text, and their way into columns. COPY and the stream both go
+// through here.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +41,9 @@ struct TupleRows {
     cells.insert(cells.end(), row.begin(), row.end());
     ++rows;
   }
-  std::span<const TextCell> Row(size_t row) const { return {cells.data() + row * columns, columns}; }
+  std::span<const TextCell> Row(size_t row) const {
+    return {cells.data() + row * columns, columns};
+  }
   void Clear() {
     rows = 0;
     cells.clear();
@@ -64,13 +67,14 @@ struct DecodeProblem {
     kMalformed,        // not a text that PostgreSQL prints for this type
   };
   Kind kind = Kind::kMalformed;
-  size_t row = 0;        // in the cells that were passed
+  size_t row = 0;  // in the cells that were passed
   std::string column;
-  std::string type;      // as PostgreSQL names it
-  std::string text;      // cut at 64 bytes
-  std::string reason;    // "numeric NaN has no decimal", …
+  std::string type;    // as PostgreSQL names it
+  std::string text;    // cut at 64 bytes
+  std::string reason;  // "numeric NaN has no decimal", …
 
-  // kFailedPrecondition (unrepresentable) or kDataLoss (malformed); `table` begins the message, which says what helps.
+  // kFailedPrecondition (unrepresentable) or kDataLoss (malformed); `table` begins the message,
+  // which says what helps.
   absl::Status ToStatus(std::string_view table) const;
 };
 
@@ -79,16 +83,17 @@ struct DecodeResult {
   int64_t nulled = 0;                    // values that became null by UnrepresentablePolicy::kNull
 };
 
-// Appends the cells to `out`, whose type is column.lake. Null and unchanged cells become absent values; who gets
-// unchanged ones looks at the cells and fills them. Text is not copied: `out` then points to where the cells point;
-// what had to be made is in `arena`. Does not judge `required`, since old tuples carry the key only.
+// Appends the cells to `out`, whose type is column.lake. Null and unchanged cells become absent
+// values; who gets unchanged ones looks at the cells and fills them. Text is not copied: `out` then
+// points to where the cells point; what had to be made is in `arena`. Does not judge `required`,
+// since old tuples carry the key only.
 DecodeResult DecodeColumn(const PgColumn& column, CellColumn cells, UnrepresentablePolicy policy,
                           Column& out, Arena& arena);
 
 // An empty batch with a column for each of `columns`.
 ColumnBatch MakeBatch(std::span<const PgColumn> columns);
-// Every column of `rows` (same order as `columns`) onto `batch`; stops at the first problem, and then the columns of
-// `batch` have different lengths: Clear it.
+// Every column of `rows` (same order as `columns`) onto `batch`; stops at the first problem, and
+// then the columns of `batch` have different lengths: Clear it.
 DecodeResult DecodeRows(std::span<const PgColumn> columns, const TupleRows& rows,
                         UnrepresentablePolicy policy, ColumnBatch& batch);
 

@@ -21,21 +21,47 @@ std::vector<std::string> Texts(DecodeKind decode) {
     const std::string digits = StrCat(n);
     const std::string two = StrCat(10 + i % 49);
     switch (decode) {
-      case DecodeKind::kBoolean: texts.push_back(i % 2 == 0 ? "t" : "f"); break;
-      case DecodeKind::kInt32: texts.push_back(digits); break;
-      case DecodeKind::kInt64: texts.push_back(StrCat("9007199", digits)); break;
+      case DecodeKind::kBoolean:
+        texts.push_back(i % 2 == 0 ? "t" : "f");
+        break;
+      case DecodeKind::kInt32:
+        texts.push_back(digits);
+        break;
+      case DecodeKind::kInt64:
+        texts.push_back(StrCat("9007199", digits));
+        break;
       case DecodeKind::kFloat:
-      case DecodeKind::kDouble: texts.push_back(StrCat("0.123", digits)); break;
-      case DecodeKind::kDecimal: texts.push_back(StrCat(digits, ".", two)); break;
+      case DecodeKind::kDouble:
+        texts.push_back(StrCat("0.123", digits));
+        break;
+      case DecodeKind::kDecimal:
+        texts.push_back(StrCat(digits, ".", two));
+        break;
       case DecodeKind::kText:
-      case DecodeKind::kCheckedText: texts.push_back(StrCat("customer number ", digits)); break;
-      case DecodeKind::kBytea: texts.push_back(StrCat("\\x0011223344556677", two)); break;
-      case DecodeKind::kDate: texts.push_back(StrCat("20", two, "-03-", 10 + i % 19)); break;
-      case DecodeKind::kTime: texts.push_back(StrCat("03:04:", two, ".123456")); break;
-      case DecodeKind::kTimestamp: texts.push_back(StrCat("2024-03-17 03:04:", two, ".123456")); break;
-      case DecodeKind::kTimestampTz: texts.push_back(StrCat("2024-03-17 03:04:", two, ".123456+00")); break;
-      case DecodeKind::kUuid: texts.push_back(StrCat("00112233-4455-6677-8899-aabbccddee", two)); break;
-      case DecodeKind::kArray: texts.push_back(StrCat("{1,", digits, ",NULL}")); break;
+      case DecodeKind::kCheckedText:
+        texts.push_back(StrCat("customer number ", digits));
+        break;
+      case DecodeKind::kBytea:
+        texts.push_back(StrCat("\\x0011223344556677", two));
+        break;
+      case DecodeKind::kDate:
+        texts.push_back(StrCat("20", two, "-03-", 10 + i % 19));
+        break;
+      case DecodeKind::kTime:
+        texts.push_back(StrCat("03:04:", two, ".123456"));
+        break;
+      case DecodeKind::kTimestamp:
+        texts.push_back(StrCat("2024-03-17 03:04:", two, ".123456"));
+        break;
+      case DecodeKind::kTimestampTz:
+        texts.push_back(StrCat("2024-03-17 03:04:", two, ".123456+00"));
+        break;
+      case DecodeKind::kUuid:
+        texts.push_back(StrCat("00112233-4455-6677-8899-aabbccddee", two));
+        break;
+      case DecodeKind::kArray:
+        texts.push_back(StrCat("{1,", digits, ",NULL}"));
+        break;
     }
   }
   return texts;
@@ -45,7 +71,8 @@ void BM_Decode(benchmark::State& state, DecodeKind decode, ColumnType lake) {
   const std::vector<std::string> texts = Texts(decode);
   TupleRows rows{.columns = 1};
   for (const std::string& text : texts) rows.Append(std::vector<TextCell>{TextCell::Of(text)});
-  const PgColumn column{.name = "c", .lake = lake, .decode = decode, .element = ArrayElement::kNumber};
+  const PgColumn column{
+      .name = "c", .lake = lake, .decode = decode, .element = ArrayElement::kNumber};
   Column out(lake);
   Arena arena;
   for (auto _ : state) {
@@ -70,12 +97,15 @@ BENCHMARK_CAPTURE(BM_Decode, bytea, DecodeKind::kBytea, ColumnType{TypeKind::kBi
 BENCHMARK_CAPTURE(BM_Decode, date, DecodeKind::kDate, ColumnType{TypeKind::kDate});
 BENCHMARK_CAPTURE(BM_Decode, time, DecodeKind::kTime, ColumnType{TypeKind::kTime});
 BENCHMARK_CAPTURE(BM_Decode, timestamp, DecodeKind::kTimestamp, ColumnType{TypeKind::kTimestamp});
-BENCHMARK_CAPTURE(BM_Decode, timestamptz, DecodeKind::kTimestampTz, ColumnType{TypeKind::kTimestampTz});
+BENCHMARK_CAPTURE(BM_Decode, timestamptz, DecodeKind::kTimestampTz,
+                  ColumnType{TypeKind::kTimestampTz});
 BENCHMARK_CAPTURE(BM_Decode, uuid, DecodeKind::kUuid, ColumnType{TypeKind::kUuid});
 BENCHMARK_CAPTURE(BM_Decode, int_array, DecodeKind::kArray, ColumnType{TypeKind::kString});
 
 void BM_CopyLine(benchmark::State& state) {
-  const std::string line = "1234567\t42\tcustomer number 77\t2024-03-17 03:04:05.123456+00\t19.99\tnote with a \\\\ in it";
+  const std::string line =
+      "1234567\t42\tcustomer number 77\t2024-03-17 03:04:05.123456+00\t19.99\tnote with a \\\\ in "
+      "it";
   CopyBatch batch;
   batch.rows.columns = 6;
   for (auto _ : state) {

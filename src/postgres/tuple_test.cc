@@ -27,7 +27,8 @@ struct Decoded {
 Decoded Decode(const PgColumn& column, const std::vector<TextCell>& cells,
                UnrepresentablePolicy policy = UnrepresentablePolicy::kBlock) {
   Decoded decoded{Column(column.lake)};
-  decoded.result = DecodeColumn(column, {cells.data(), cells.size(), 1}, policy, decoded.column, decoded.arena);
+  decoded.result =
+      DecodeColumn(column, {cells.data(), cells.size(), 1}, policy, decoded.column, decoded.arena);
   return decoded;
 }
 
@@ -38,17 +39,20 @@ std::vector<TextCell> Cells(std::initializer_list<std::string_view> texts) {
 }
 
 TEST(DecodeColumn, IntegersAtTheirLimits) {
-  const Decoded ints = Decode(Make(DecodeKind::kInt32, {TypeKind::kInt}), Cells({"-2147483648", "2147483647", "0"}));
+  const Decoded ints =
+      Decode(Make(DecodeKind::kInt32, {TypeKind::kInt}), Cells({"-2147483648", "2147483647", "0"}));
   EXPECT_FALSE(ints.result.problem);
   EXPECT_THAT(ints.column.int32s, ElementsAre(std::numeric_limits<int32_t>::min(), 2147483647, 0));
-  const Decoded longs =
-      Decode(Make(DecodeKind::kInt64, {TypeKind::kLong}), Cells({"-9223372036854775808", "9007199254740993"}));
-  EXPECT_THAT(longs.column.int64s, ElementsAre(std::numeric_limits<int64_t>::min(), 9007199254740993));
+  const Decoded longs = Decode(Make(DecodeKind::kInt64, {TypeKind::kLong}),
+                               Cells({"-9223372036854775808", "9007199254740993"}));
+  EXPECT_THAT(longs.column.int64s,
+              ElementsAre(std::numeric_limits<int64_t>::min(), 9007199254740993));
 }
 
 TEST(DecodeColumn, NullAndUnchangedAreAbsentAndKeepTheirPlace) {
-  const Decoded decoded = Decode(Make(DecodeKind::kInt32, {TypeKind::kInt}),
-                                 {TextCell::Of("1"), TextCell::Null(), TextCell::Unchanged(), TextCell::Of("4")});
+  const Decoded decoded =
+      Decode(Make(DecodeKind::kInt32, {TypeKind::kInt}),
+             {TextCell::Of("1"), TextCell::Null(), TextCell::Unchanged(), TextCell::Of("4")});
   EXPECT_THAT(decoded.column.valid, ElementsAre(1, 0, 0, 1));
   EXPECT_THAT(decoded.column.int32s, ElementsAre(1, 0, 0, 4));
 }
@@ -67,18 +71,20 @@ TEST(DecodeColumn, ReadsOneColumnOfRowMajorCells) {
 }
 
 TEST(DecodeColumn, Floats) {
-  const Decoded d = Decode(Make(DecodeKind::kDouble, {TypeKind::kDouble}),
-                           Cells({"NaN", "-Infinity", "-0", "5e-324", "1.7976931348623157e+308", "1e-05"}));
+  const Decoded d =
+      Decode(Make(DecodeKind::kDouble, {TypeKind::kDouble}),
+             Cells({"NaN", "-Infinity", "-0", "5e-324", "1.7976931348623157e+308", "1e-05"}));
   ASSERT_FALSE(d.result.problem);
   EXPECT_TRUE(std::isnan(d.column.doubles[0]));
   EXPECT_EQ(d.column.doubles[1], -std::numeric_limits<double>::infinity());
   EXPECT_TRUE(std::signbit(d.column.doubles[2]));
   EXPECT_EQ(d.column.doubles[3], std::numeric_limits<double>::denorm_min());
   EXPECT_EQ(d.column.doubles[4], std::numeric_limits<double>::max());
-  const Decoded f = Decode(Make(DecodeKind::kFloat, {TypeKind::kFloat}), Cells({"1e-45", "3.4028235e+38", "0.1"}));
+  const Decoded f = Decode(Make(DecodeKind::kFloat, {TypeKind::kFloat}),
+                           Cells({"1e-45", "3.4028235e+38", "0.1"}));
   ASSERT_FALSE(f.result.problem);
-  EXPECT_THAT(f.column.floats,
-              ElementsAre(std::numeric_limits<float>::denorm_min(), std::numeric_limits<float>::max(), 0.1f));
+  EXPECT_THAT(f.column.floats, ElementsAre(std::numeric_limits<float>::denorm_min(),
+                                           std::numeric_limits<float>::max(), 0.1f));
 }
 
 TEST(ParseDecimal, Table) {
@@ -125,8 +131,10 @@ TEST(ParseDecimal, Table) {
 
 TEST(ParseDate, Table) {
   const std::pair<std::string_view, int32_t> cases[] = {
-      {"1970-01-01", 0},          {"1969-12-31", -1},        {"2024-02-29", 19782},     {"1582-10-04", -141438},
-      {"0001-01-01", -719162},    {"9999-12-31", 2932896},   {"0001-12-31 BC", -719163}, {"0044-03-15 BC", -735160},
+      {"1970-01-01", 0},           {"1969-12-31", -1},
+      {"2024-02-29", 19782},       {"1582-10-04", -141438},
+      {"0001-01-01", -719162},     {"9999-12-31", 2932896},
+      {"0001-12-31 BC", -719163},  {"0044-03-15 BC", -735160},
       {"4713-01-01 BC", -2440550}, {"5874897-12-31", 2145042905},
   };
   for (const auto& [text, days] : cases) {
@@ -187,41 +195,50 @@ TEST(DecodeColumn, ValuesWithoutAPlaceInTheLakeType) {
     ASSERT_TRUE(blocked.result.problem) << c.text;
     EXPECT_EQ(blocked.result.problem->kind, DecodeProblem::Kind::kUnrepresentable) << c.text;
     EXPECT_EQ(blocked.column.size(), 0u);
-    const Decoded nulled = Decode(Make(c.decode, c.lake), Cells({c.text}), UnrepresentablePolicy::kNull);
+    const Decoded nulled =
+        Decode(Make(c.decode, c.lake), Cells({c.text}), UnrepresentablePolicy::kNull);
     EXPECT_FALSE(nulled.result.problem) << c.text;
     EXPECT_EQ(nulled.result.nulled, 1);
     EXPECT_THAT(nulled.column.valid, ElementsAre(0));
     PgColumn key = Make(c.decode, c.lake);
     key.is_key = true;
-    EXPECT_TRUE(Decode(key, Cells({c.text}), UnrepresentablePolicy::kNull).result.problem) << c.text;
+    EXPECT_TRUE(Decode(key, Cells({c.text}), UnrepresentablePolicy::kNull).result.problem)
+        << c.text;
   }
 }
 
 TEST(DecodeColumn, TextThatIsNoValueOfTheTypeIsNeverNulled) {
   const std::tuple<DecodeKind, TypeKind, std::string_view> cases[] = {
-      {DecodeKind::kBoolean, TypeKind::kBoolean, "true"},     {DecodeKind::kInt32, TypeKind::kInt, "2147483648"},
-      {DecodeKind::kInt64, TypeKind::kLong, "1 "},            {DecodeKind::kDouble, TypeKind::kDouble, "1,5"},
-      {DecodeKind::kDate, TypeKind::kDate, "01/02/2024"},     {DecodeKind::kTime, TypeKind::kTime, "1:02:03"},
+      {DecodeKind::kBoolean, TypeKind::kBoolean, "true"},
+      {DecodeKind::kInt32, TypeKind::kInt, "2147483648"},
+      {DecodeKind::kInt64, TypeKind::kLong, "1 "},
+      {DecodeKind::kDouble, TypeKind::kDouble, "1,5"},
+      {DecodeKind::kDate, TypeKind::kDate, "01/02/2024"},
+      {DecodeKind::kTime, TypeKind::kTime, "1:02:03"},
       {DecodeKind::kTimestamp, TypeKind::kTimestamp, "2024-01-02T03:04:05"},
       {DecodeKind::kTimestampTz, TypeKind::kTimestampTz, "2024-01-02 03:04:05"},
       {DecodeKind::kUuid, TypeKind::kUuid, "00112233445566778899aabbccddeeff"},
-      {DecodeKind::kBytea, TypeKind::kBinary, "\\000"},       {DecodeKind::kArray, TypeKind::kString, "{1"},
+      {DecodeKind::kBytea, TypeKind::kBinary, "\\000"},
+      {DecodeKind::kArray, TypeKind::kString, "{1"},
   };
   for (const auto& [decode, kind, text] : cases) {
-    const Decoded decoded = Decode(Make(decode, {kind}), Cells({text}), UnrepresentablePolicy::kNull);
+    const Decoded decoded =
+        Decode(Make(decode, {kind}), Cells({text}), UnrepresentablePolicy::kNull);
     ASSERT_TRUE(decoded.result.problem) << text;
     EXPECT_EQ(decoded.result.problem->kind, DecodeProblem::Kind::kMalformed) << text;
   }
 }
 
 TEST(DecodeColumn, ProblemNamesRowColumnAndValue) {
-  const Decoded decoded = Decode(Make(DecodeKind::kDate, {TypeKind::kDate}), Cells({"2024-01-01", "infinity"}));
+  const Decoded decoded =
+      Decode(Make(DecodeKind::kDate, {TypeKind::kDate}), Cells({"2024-01-01", "infinity"}));
   ASSERT_TRUE(decoded.result.problem);
   EXPECT_EQ(decoded.result.problem->row, 1u);
   EXPECT_EQ(decoded.column.size(), 1u);
   const absl::Status status = decoded.result.problem->ToStatus("public.t");
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(status.ToString(), HasSubstr("public.t: column \"c\" (some type) has the value \"infinity\""));
+  EXPECT_THAT(status.ToString(),
+              HasSubstr("public.t: column \"c\" (some type) has the value \"infinity\""));
 }
 
 TEST(DecodeColumn, BytesOfEveryValue) {
@@ -233,23 +250,26 @@ TEST(DecodeColumn, BytesOfEveryValue) {
     hex += kDigits[i % 16];
     bytes += static_cast<char>(i);
   }
-  const Decoded decoded = Decode(Make(DecodeKind::kBytea, {TypeKind::kBinary}), Cells({hex, "\\x"}));
+  const Decoded decoded =
+      Decode(Make(DecodeKind::kBytea, {TypeKind::kBinary}), Cells({hex, "\\x"}));
   EXPECT_THAT(decoded.column.bytes, ElementsAre(bytes, ""));
   EXPECT_THAT(decoded.column.valid, ElementsAre(1, 1));
 }
 
 TEST(DecodeColumn, UuidInBigEndianBytes) {
-  const Decoded decoded =
-      Decode(Make(DecodeKind::kUuid, {TypeKind::kUuid}), Cells({"00112233-4455-6677-8899-aabbccddeeff"}));
+  const Decoded decoded = Decode(Make(DecodeKind::kUuid, {TypeKind::kUuid}),
+                                 Cells({"00112233-4455-6677-8899-aabbccddeeff"}));
   EXPECT_EQ(decoded.column.bytes[0],
             std::string("\x00\x11\x22\x33\x44\x55\x66\x77\x88\x99\xaa\xbb\xcc\xdd\xee\xff", 16));
 }
 
 TEST(IsUtf8, Table) {
-  for (const char* good : {"", "ascii", "\u00fc \u20ac \U0001d11e", "eight bytes and \u00e9", "\xf4\x8f\xbf\xbf"}) {
+  for (const char* good :
+       {"", "ascii", "\u00fc \u20ac \U0001d11e", "eight bytes and \u00e9", "\xf4\x8f\xbf\xbf"}) {
     EXPECT_TRUE(IsUtf8(good)) << good;
   }
-  for (const char* bad : {"\x80", "\xc0\xaf", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc3", "12345678\xff"}) {
+  for (const char* bad : {"\x80", "\xc0\xaf", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+                          "\xc3", "12345678\xff"}) {
     EXPECT_FALSE(IsUtf8(bad)) << bad;
   }
 }
@@ -265,10 +285,12 @@ TEST(ArrayToJson, Table) {
       {"{NULL}", ArrayElement::kNumber, "[null]"},
       {"{\"NULL\"}", ArrayElement::kString, R"(["NULL"])"},
       {"{1,NULL,-2147483648}", ArrayElement::kNumber, "[1,null,-2147483648]"},
-      {"{1.50,123456789012345678901234567890.1}", ArrayElement::kNumber, "[1.50,123456789012345678901234567890.1]"},
+      {"{1.50,123456789012345678901234567890.1}", ArrayElement::kNumber,
+       "[1.50,123456789012345678901234567890.1]"},
       {"{NaN,-Infinity,1e+300,-0}", ArrayElement::kNumber, R"(["NaN","-Infinity",1e+300,-0])"},
       {"{t,f}", ArrayElement::kBoolean, "[true,false]"},
-      {R"({a,"b c","d,e","{","\"","\\"})", ArrayElement::kString, R"(["a","b c","d,e","{","\"","\\"])"},
+      {R"({a,"b c","d,e","{","\"","\\"})", ArrayElement::kString,
+       R"(["a","b c","d,e","{","\"","\\"])"},
       {R"({""})", ArrayElement::kString, R"([""])"},
       {R"({"{\"a\": [1, \"x\"]}","null"})", ArrayElement::kJson, R"([{"a": [1, "x"]},null])"},
       {"{{1,2},{3,4}}", ArrayElement::kNumber, "[[1,2],[3,4]]"},
@@ -282,7 +304,8 @@ TEST(ArrayToJson, Table) {
   }
   EXPECT_FALSE(ArrayToJson("{(2,2),(1,1);(4,4),(3,3)}", ArrayElement::kString, ';', json));
   EXPECT_EQ(json, R"json(["(2,2),(1,1)","(4,4),(3,3)"])json");
-  for (const std::string_view broken : {"", "1", "{", "{1", "{1,}", "{,1}", "{1}}", "{1}x", "{{1}", "{\"a}", "{a\\"}) {
+  for (const std::string_view broken :
+       {"", "1", "{", "{1", "{1,}", "{,1}", "{1}}", "{1}x", "{{1}", "{\"a}", "{a\\"}) {
     EXPECT_TRUE(ArrayToJson(broken, ArrayElement::kString, ',', json)) << broken;
   }
 }

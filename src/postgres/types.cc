@@ -7,9 +7,10 @@ namespace {
 
 // Oids of built-in types (pg_type.dat of PostgreSQL; fixed for ever).
 namespace oid {
-constexpr uint32_t kBool = 16, kBytea = 17, kChar = 18, kInt8 = 20, kInt2 = 21, kInt4 = 23, kJson = 114,
-                   kFloat4 = 700, kFloat8 = 701, kDate = 1082, kTime = 1083, kTimestamp = 1114,
-                   kTimestampTz = 1184, kNumeric = 1700, kUuid = 2950, kJsonb = 3802;
+constexpr uint32_t kBool = 16, kBytea = 17, kChar = 18, kInt8 = 20, kInt2 = 21, kInt4 = 23,
+                   kJson = 114, kFloat4 = 700, kFloat8 = 701, kDate = 1082, kTime = 1083,
+                   kTimestamp = 1114, kTimestampTz = 1184, kNumeric = 1700, kUuid = 2950,
+                   kJsonb = 3802;
 }  // namespace oid
 
 constexpr int kDecimalPrecisionMax = 38;
@@ -34,22 +35,36 @@ Mapped MapNumeric(int32_t typmod) {
 Mapped MapType(const ColumnInfo& column) {
   if (column.is_array) return {{TypeKind::kString}, DecodeKind::kArray};
   switch (column.base_type.value) {
-    case oid::kBool: return {{TypeKind::kBoolean}, DecodeKind::kBoolean};
+    case oid::kBool:
+      return {{TypeKind::kBoolean}, DecodeKind::kBoolean};
     case oid::kInt2:
-    case oid::kInt4: return {{TypeKind::kInt}, DecodeKind::kInt32};
-    case oid::kInt8: return {{TypeKind::kLong}, DecodeKind::kInt64};
-    case oid::kFloat4: return {{TypeKind::kFloat}, DecodeKind::kFloat};
-    case oid::kFloat8: return {{TypeKind::kDouble}, DecodeKind::kDouble};
-    case oid::kNumeric: return MapNumeric(column.base_typmod);
-    case oid::kBytea: return {{TypeKind::kBinary}, DecodeKind::kBytea};
-    case oid::kDate: return {{TypeKind::kDate}, DecodeKind::kDate};
-    case oid::kTime: return {{TypeKind::kTime}, DecodeKind::kTime};
-    case oid::kTimestamp: return {{TypeKind::kTimestamp}, DecodeKind::kTimestamp};
-    case oid::kTimestampTz: return {{TypeKind::kTimestampTz}, DecodeKind::kTimestampTz};
-    case oid::kUuid: return {{TypeKind::kUuid}, DecodeKind::kUuid};
+    case oid::kInt4:
+      return {{TypeKind::kInt}, DecodeKind::kInt32};
+    case oid::kInt8:
+      return {{TypeKind::kLong}, DecodeKind::kInt64};
+    case oid::kFloat4:
+      return {{TypeKind::kFloat}, DecodeKind::kFloat};
+    case oid::kFloat8:
+      return {{TypeKind::kDouble}, DecodeKind::kDouble};
+    case oid::kNumeric:
+      return MapNumeric(column.base_typmod);
+    case oid::kBytea:
+      return {{TypeKind::kBinary}, DecodeKind::kBytea};
+    case oid::kDate:
+      return {{TypeKind::kDate}, DecodeKind::kDate};
+    case oid::kTime:
+      return {{TypeKind::kTime}, DecodeKind::kTime};
+    case oid::kTimestamp:
+      return {{TypeKind::kTimestamp}, DecodeKind::kTimestamp};
+    case oid::kTimestampTz:
+      return {{TypeKind::kTimestampTz}, DecodeKind::kTimestampTz};
+    case oid::kUuid:
+      return {{TypeKind::kUuid}, DecodeKind::kUuid};
     // One byte, which may be any: not UTF-8 by itself.
-    case oid::kChar: return {{TypeKind::kString}, DecodeKind::kCheckedText};
-    default: return {{TypeKind::kString}, DecodeKind::kText};
+    case oid::kChar:
+      return {{TypeKind::kString}, DecodeKind::kCheckedText};
+    default:
+      return {{TypeKind::kString}, DecodeKind::kText};
   }
 }
 
@@ -60,11 +75,15 @@ ArrayElement ElementOf(Oid element) {
     case oid::kInt8:
     case oid::kFloat4:
     case oid::kFloat8:
-    case oid::kNumeric: return ArrayElement::kNumber;
-    case oid::kBool: return ArrayElement::kBoolean;
+    case oid::kNumeric:
+      return ArrayElement::kNumber;
+    case oid::kBool:
+      return ArrayElement::kBoolean;
     case oid::kJson:
-    case oid::kJsonb: return ArrayElement::kJson;
-    default: return ArrayElement::kString;
+    case oid::kJsonb:
+      return ArrayElement::kJson;
+    default:
+      return ArrayElement::kString;
   }
 }
 
@@ -74,7 +93,8 @@ bool HasUnrepresentableValues(DecodeKind decode) {
     case DecodeKind::kDate:
     case DecodeKind::kTime:
     case DecodeKind::kTimestamp:
-    case DecodeKind::kTimestampTz: return true;
+    case DecodeKind::kTimestampTz:
+      return true;
     case DecodeKind::kBoolean:
     case DecodeKind::kInt32:
     case DecodeKind::kInt64:
@@ -84,7 +104,8 @@ bool HasUnrepresentableValues(DecodeKind decode) {
     case DecodeKind::kCheckedText:
     case DecodeKind::kBytea:
     case DecodeKind::kUuid:
-    case DecodeKind::kArray: return false;
+    case DecodeKind::kArray:
+      return false;
   }
   return false;
 }
@@ -121,12 +142,15 @@ std::optional<NumericModifier> NumericModifierOf(int32_t typmod) {
   constexpr int32_t kHeader = 4;
   if (typmod < kHeader) return std::nullopt;
   const int32_t packed = typmod - kHeader;
-  // The scale is a signed number of 11 bits (before PostgreSQL 15: never negative and never above 1000).
-  return NumericModifier{.precision = (packed >> 16) & 0xffff, .scale = ((packed & 0x7ff) ^ 1024) - 1024};
+  // The scale is a signed number of 11 bits (before PostgreSQL 15: never negative and never above
+  // 1000).
+  return NumericModifier{.precision = (packed >> 16) & 0xffff,
+                         .scale = ((packed & 0x7ff) ^ 1024) - 1024};
 }
 
 ColumnMapping MapColumns(const TableInfo& table, const std::vector<int16_t>& key_attnums,
-                         const std::vector<int16_t>& published_attnums, const TypeOptions& options) {
+                         const std::vector<int16_t>& published_attnums,
+                         const TypeOptions& options) {
   ColumnMapping mapping;
   for (const ColumnInfo& info : table.columns) {
     if (!published_attnums.empty() && !Contains(published_attnums, info.attnum)) continue;

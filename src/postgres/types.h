@@ -1,4 +1,5 @@
-// PostgreSQL's types as Iceberg's: one table for first copy and stream alike (docs/postgres-types.md).
+// PostgreSQL's types as Iceberg's: one table for first copy and stream alike
+// (docs/postgres-types.md).
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@
 
 namespace fjord {
 
-// What to do with a value that its native type cannot hold (`infinity`, NaN in numeric, `24:00`). Key columns always
-// block, whatever this says.
+// What to do with a value that its native type cannot hold (`infinity`, NaN in numeric, `24:00`).
+// Key columns always block, whatever this says.
 enum class UnrepresentablePolicy {
   kBlock,  // the table stops
   kNull,   // the value becomes null, and is counted
@@ -29,15 +30,15 @@ enum class DecodeKind : uint8_t {
   kFloat,
   kDouble,
   kDecimal,
-  kText,          // the bytes as they are; the server guarantees UTF-8
-  kCheckedText,   // the same, and UTF-8 is checked here: SQL_ASCII databases, "char"
+  kText,         // the bytes as they are; the server guarantees UTF-8
+  kCheckedText,  // the same, and UTF-8 is checked here: SQL_ASCII databases, "char"
   kBytea,
   kDate,
   kTime,
   kTimestamp,
   kTimestampTz,
   kUuid,
-  kArray,         // as JSON text
+  kArray,  // as JSON text
 };
 
 // How the elements of an array are written in its JSON text.
@@ -47,15 +48,15 @@ enum class ArrayElement : uint8_t { kNumber, kBoolean, kJson, kString };
 struct PgColumn {
   int16_t attnum = 0;
   std::string name;
-  Oid type;             // as relation messages carry it: the declared type, maybe a domain
+  Oid type;  // as relation messages carry it: the declared type, maybe a domain
   int32_t typmod = -1;
   std::string type_name;
   ColumnType lake;
   DecodeKind decode = DecodeKind::kText;
   ArrayElement element = ArrayElement::kString;
   char element_delimiter = ',';
-  bool check_utf8 = false;   // array elements come from a database that does not check its text
-  bool required = false;     // NOT NULL
+  bool check_utf8 = false;  // array elements come from a database that does not check its text
+  bool required = false;    // NOT NULL
   bool is_key = false;
 };
 
@@ -70,7 +71,8 @@ struct ColumnMapping {
   std::vector<int> key;               // indexes into `columns`, in the order of the key
   std::vector<std::string> left_out;  // generated columns: PostgreSQL does not send them
 };
-// `key_attnums`: KeyChoice::attnums. `published_attnums`: a publication's column list; empty: all columns.
+// `key_attnums`: KeyChoice::attnums. `published_attnums`: a publication's column list; empty: all
+// columns.
 ColumnMapping MapColumns(const TableInfo& table, const std::vector<int16_t>& key_attnums,
                          const std::vector<int16_t>& published_attnums, const TypeOptions& options);
 

@@ -19,7 +19,9 @@ ColumnInfo Info(uint32_t base_type, int32_t typmod = -1) {
   return info;
 }
 
-int32_t NumericTypmod(int precision, int scale) { return ((precision << 16) | (scale & 0x7ff)) + 4; }
+int32_t NumericTypmod(int precision, int scale) {
+  return ((precision << 16) | (scale & 0x7ff)) + 4;
+}
 
 PgColumn Map(const ColumnInfo& info, TypeOptions options = {}, std::vector<int16_t> key = {}) {
   TableInfo table;
@@ -29,9 +31,11 @@ PgColumn Map(const ColumnInfo& info, TypeOptions options = {}, std::vector<int16
 
 TEST(MapColumns, NativeTypes) {
   const std::pair<uint32_t, std::string> cases[] = {
-      {16, "boolean"}, {21, "int"},  {23, "int"},        {20, "long"},          {700, "float"},  {701, "double"},
-      {25, "string"},  {17, "binary"}, {1082, "date"},   {1083, "time"},        {1114, "timestamp"},
-      {1184, "timestamptz"}, {2950, "uuid"}, {1700, "string"}, {3802, "string"}, {26, "string"}, {999'999, "string"},
+      {16, "boolean"},     {21, "int"},      {23, "int"},         {20, "long"},
+      {700, "float"},      {701, "double"},  {25, "string"},      {17, "binary"},
+      {1082, "date"},      {1083, "time"},   {1114, "timestamp"}, {1184, "timestamptz"},
+      {2950, "uuid"},      {1700, "string"}, {3802, "string"},    {26, "string"},
+      {999'999, "string"},
   };
   for (const auto& [oid, name] : cases) EXPECT_EQ(TypeName(Map(Info(oid)).lake), name) << oid;
 }
@@ -43,12 +47,18 @@ TEST(MapColumns, NumericOfEveryShape) {
   };
   const ColumnType string{TypeKind::kString};
   const Case cases[] = {
-      {9, 2, {TypeKind::kDecimal, 9, 2}},   {38, 38, {TypeKind::kDecimal, 38, 38}}, {39, 2, string},
-      {3, -2, {TypeKind::kDecimal, 5, 0}},  {30, -9, string},                       {2, 5, {TypeKind::kDecimal, 5, 5}},
-      {2, 39, string},                      {1000, 500, string},
+      {9, 2, {TypeKind::kDecimal, 9, 2}},
+      {38, 38, {TypeKind::kDecimal, 38, 38}},
+      {39, 2, string},
+      {3, -2, {TypeKind::kDecimal, 5, 0}},
+      {30, -9, string},
+      {2, 5, {TypeKind::kDecimal, 5, 5}},
+      {2, 39, string},
+      {1000, 500, string},
   };
   for (const Case& c : cases) {
-    EXPECT_EQ(Map(Info(1700, NumericTypmod(c.precision, c.scale))).lake, c.lake) << c.precision << "," << c.scale;
+    EXPECT_EQ(Map(Info(1700, NumericTypmod(c.precision, c.scale))).lake, c.lake)
+        << c.precision << "," << c.scale;
   }
 }
 
