@@ -17,7 +17,8 @@ std::map<std::string, std::string> LoadedTable::StorageConfig(std::string_view l
   const StorageCredential* nearest = nullptr;
   for (const StorageCredential& credential : credentials) {
     if (!location.starts_with(credential.prefix)) continue;
-    if (nearest == nullptr || credential.prefix.size() > nearest->prefix.size()) nearest = &credential;
+    if (nearest == nullptr || credential.prefix.size() > nearest->prefix.size())
+      nearest = &credential;
   }
   std::map<std::string, std::string> merged = config;
   if (nearest != nullptr) {
@@ -33,20 +34,27 @@ absl::StatusOr<bool> Catalog::TableExists(const TableIdent& ident) {
   return true;
 }
 
-absl::Status Catalog::CommitTables(const std::vector<TableCommit>&) { return NotOffered("commits of several tables"); }
-absl::StatusOr<LoadedTable> Catalog::StageTable(const TableIdent&, const TableCreation&) { return NotOffered("staged tables"); }
+absl::Status Catalog::CommitTables(const std::vector<TableCommit>&) {
+  return NotOffered("commits of several tables");
+}
+absl::StatusOr<LoadedTable> Catalog::StageTable(const TableIdent&, const TableCreation&) {
+  return NotOffered("staged tables");
+}
 absl::StatusOr<LoadedTable> Catalog::RegisterTable(const TableIdent&, const std::string&) {
   return NotOffered("registering a table");
 }
-absl::Status Catalog::RenameTable(const TableIdent&, const TableIdent&) { return NotOffered("renaming a table"); }
+absl::Status Catalog::RenameTable(const TableIdent&, const TableIdent&) {
+  return NotOffered("renaming a table");
+}
 absl::StatusOr<std::map<std::string, std::string>> Catalog::LoadNamespace(const Namespace&) {
   return NotOffered("properties of a namespace");
 }
-absl::Status Catalog::CreateNamespaceWith(const Namespace&, const std::map<std::string, std::string>&) {
+absl::Status Catalog::CreateNamespaceWith(const Namespace&,
+                                          const std::map<std::string, std::string>&) {
   return NotOffered("a namespace with properties");
 }
-absl::StatusOr<PropertiesChange> Catalog::ChangeNamespace(const Namespace&, const std::vector<std::string>&,
-                                                          const std::map<std::string, std::string>&) {
+absl::StatusOr<PropertiesChange> Catalog::ChangeNamespace(
+    const Namespace&, const std::vector<std::string>&, const std::map<std::string, std::string>&) {
   return NotOffered("changing a namespace");
 }
 absl::Status Catalog::DropNamespace(const Namespace&) { return NotOffered("dropping a namespace"); }

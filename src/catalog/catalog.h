@@ -1,7 +1,8 @@
-// A catalog of Iceberg tables: the embedded one (embedded_catalog.h), or one behind the Iceberg REST protocol (rest_catalog.h).
+// A catalog of Iceberg tables: the embedded one (embedded_catalog.h), or one behind the Iceberg
+// REST protocol (rest_catalog.h).
 //
-// What lake and replicate need is pure virtual. The operations of an administrator, which only the catalog server passes on,
-// answer kUnimplemented where a catalog does not offer them.
+// What lake and replicate need is pure virtual. The operations of an administrator, which only the
+// catalog server passes on, answer kUnimplemented where a catalog does not offer them.
 #pragma once
 
 #include <map>
@@ -25,7 +26,8 @@ struct TableIdent {
   friend bool operator==(const TableIdent&, const TableIdent&) = default;
 };
 
-// Credentials for the objects below one prefix: the longest prefix that fits a location wins, before LoadedTable::config.
+// Credentials for the objects below one prefix: the longest prefix that fits a location wins,
+// before LoadedTable::config.
 struct StorageCredential {
   std::string prefix;
   std::map<std::string, std::string> config;
@@ -33,8 +35,9 @@ struct StorageCredential {
 
 struct LoadedTable {
   TableMetadata metadata;
-  std::string metadata_location;              // empty: staged only, or a REST catalog does not say it
-  std::map<std::string, std::string> config;  // storage settings and credentials from the catalog: never logged
+  std::string metadata_location;  // empty: staged only, or a REST catalog does not say it
+  std::map<std::string, std::string>
+      config;  // storage settings and credentials from the catalog: never logged
   std::vector<StorageCredential> credentials;
 
   // What holds for the objects at `location`: config with the nearest credential's entries over it.
@@ -45,8 +48,8 @@ struct TableCreation {
   Json schema;           // Iceberg JSON; field ids are assigned by the catalog
   std::string location;  // empty: the catalog chooses
   std::map<std::string, std::string> properties;  // "format-version" among them is the version
-  Json partition_spec;   // null: unpartitioned
-  Json sort_order;       // null: unsorted
+  Json partition_spec;                            // null: unpartitioned
+  Json sort_order;                                // null: unsorted
 };
 
 struct TableCommit {
@@ -66,9 +69,11 @@ struct PropertiesChange {
 //   kUnknown        it may be in: look before doing anything else
 //   kUnavailable    it surely is not in, and may be sent again
 //   kNotFound       no such table
-//   kInvalidArgument, kFailedPrecondition, kPermissionDenied, kUnauthenticated   not in; a person must act
-// A catalog that gives a conflict for a commit that is in after all (an answer was lost, somebody repeated the request) cannot be
-// told from one that rejects: judge kAborted too by looking, once a request may have reached it.
+//   kInvalidArgument, kFailedPrecondition, kPermissionDenied, kUnauthenticated   not in; a person
+//   must act
+// A catalog that gives a conflict for a commit that is in after all (an answer was lost, somebody
+// repeated the request) cannot be told from one that rejects: judge kAborted too by looking, once a
+// request may have reached it.
 class Catalog {
  public:
   virtual ~Catalog() = default;
@@ -81,10 +86,13 @@ class Catalog {
   virtual absl::StatusOr<std::vector<TableIdent>> ListTables(const Namespace& ns) = 0;
   virtual absl::StatusOr<LoadedTable> LoadTable(const TableIdent& ident) = 0;
   virtual absl::StatusOr<bool> TableExists(const TableIdent& ident);
-  // kAlreadyExists; kNotFound when the namespace does not exist. kUnknown: it may have been created.
-  virtual absl::StatusOr<LoadedTable> CreateTable(const TableIdent& ident, const TableCreation& creation) = 0;
+  // kAlreadyExists; kNotFound when the namespace does not exist. kUnknown: it may have been
+  // created.
+  virtual absl::StatusOr<LoadedTable> CreateTable(const TableIdent& ident,
+                                                  const TableCreation& creation) = 0;
   // With the requirement assert-create: creates the table from the updates.
-  virtual absl::StatusOr<LoadedTable> CommitTable(const TableIdent& ident, const CommitRequest& request) = 0;
+  virtual absl::StatusOr<LoadedTable> CommitTable(const TableIdent& ident,
+                                                  const CommitRequest& request) = 0;
   // Leaves the files.
   virtual absl::Status DropTable(const TableIdent& ident) = 0;
 
@@ -94,15 +102,19 @@ class Catalog {
   virtual absl::Status CommitTables(const std::vector<TableCommit>& commits);
 
   // What CreateTable would make, without making it; a commit with assert-create makes it.
-  virtual absl::StatusOr<LoadedTable> StageTable(const TableIdent& ident, const TableCreation& creation);
+  virtual absl::StatusOr<LoadedTable> StageTable(const TableIdent& ident,
+                                                 const TableCreation& creation);
   // Makes the metadata file that somebody else wrote a table of this catalog.
-  virtual absl::StatusOr<LoadedTable> RegisterTable(const TableIdent& ident, const std::string& metadata_location);
+  virtual absl::StatusOr<LoadedTable> RegisterTable(const TableIdent& ident,
+                                                    const std::string& metadata_location);
   virtual absl::Status RenameTable(const TableIdent& from, const TableIdent& to);
   virtual absl::StatusOr<std::map<std::string, std::string>> LoadNamespace(const Namespace& ns);
   // kAlreadyExists.
-  virtual absl::Status CreateNamespaceWith(const Namespace& ns, const std::map<std::string, std::string>& properties);
-  virtual absl::StatusOr<PropertiesChange> ChangeNamespace(const Namespace& ns, const std::vector<std::string>& removals,
-                                                           const std::map<std::string, std::string>& updates);
+  virtual absl::Status CreateNamespaceWith(const Namespace& ns,
+                                           const std::map<std::string, std::string>& properties);
+  virtual absl::StatusOr<PropertiesChange> ChangeNamespace(
+      const Namespace& ns, const std::vector<std::string>& removals,
+      const std::map<std::string, std::string>& updates);
   // kFailedPrecondition when it is not empty.
   virtual absl::Status DropNamespace(const Namespace& ns);
 };

@@ -1,7 +1,7 @@
 // Client of an Iceberg REST catalog (Iceberg REST OpenAPI specification).
 //
-// Commits are sent once: nothing here or below repeats a request that may have been carried out. What a status code means for
-// a commit is one table, OutcomeOfCommit in rest_error.h.
+// Commits are sent once: nothing here or below repeats a request that may have been carried out.
+// What a status code means for a commit is one table, OutcomeOfCommit in rest_error.h.
 #pragma once
 
 #include <map>
@@ -20,15 +20,18 @@ struct RestCatalogOptions {
   std::string uri;        // "https://host/catalog", without /v1
   std::string warehouse;  // may be empty
   // At most one of both. Neither: no Authorization header.
-  std::optional<Secret> token;       // bearer token
-  std::optional<Secret> credential;  // "client-id:client-secret", or a secret alone: OAuth2 client credentials
+  std::optional<Secret> token;  // bearer token
+  std::optional<Secret>
+      credential;  // "client-id:client-secret", or a secret alone: OAuth2 client credentials
   std::string scope = "catalog";
-  std::string oauth2_uri;                         // empty: <uri>/v1/oauth/tokens
-  std::map<std::string, std::string> properties;  // further client settings: audience, resource, header.<name>, prefix, …
-  absl::Duration timeout = absl::Seconds(60);     // of one request
+  std::string oauth2_uri;  // empty: <uri>/v1/oauth/tokens
+  std::map<std::string, std::string>
+      properties;  // further client settings: audience, resource, header.<name>, prefix, …
+  absl::Duration timeout = absl::Seconds(60);  // of one request
 };
 
-// Asks the catalog for its configuration: kUnavailable when it does not answer, kUnauthenticated, kPermissionDenied.
+// Asks the catalog for its configuration: kUnavailable when it does not answer, kUnauthenticated,
+// kPermissionDenied.
 absl::StatusOr<std::unique_ptr<Catalog>> OpenRestCatalog(RestCatalogOptions options);
 
 }  // namespace fjord

@@ -1,7 +1,9 @@
-// Serves any Catalog over the Iceberg REST protocol, so that DuckDB, PyIceberg, Spark and Trino attach to it.
+// Serves any Catalog over the Iceberg REST protocol, so that DuckDB, PyIceberg, Spark and Trino
+// attach to it.
 //
-// There is no authentication: it is meant for loopback, or for a network that is trusted as a whole. Request bodies must be
-// sent as application/json, which a web page of a stranger cannot do without asking first.
+// There is no authentication: it is meant for loopback, or for a network that is trusted as a
+// whole. Request bodies must be sent as application/json, which a web page of a stranger cannot do
+// without asking first.
 #pragma once
 
 #include <map>
@@ -16,9 +18,11 @@ namespace fjord {
 struct CatalogServerOptions {
   std::string host = "127.0.0.1";
   int port = 8181;  // 0: a free one
-  // Tables may be created, moved and registered only at locations that begin with this. Empty: anywhere.
+  // Tables may be created, moved and registered only at locations that begin with this. Empty:
+  // anywhere.
   std::string locations_under;
-  // Handed to every reader with a table ("s3.endpoint", "s3.path-style-access", …). No secrets: whoever reaches the port gets them.
+  // Handed to every reader with a table ("s3.endpoint", "s3.path-style-access", …). No secrets:
+  // whoever reaches the port gets them.
   std::map<std::string, std::string> table_config;
 };
 
@@ -29,7 +33,8 @@ class CatalogServer {
   virtual int port() const = 0;
 
   // `catalog` outlives the server. kFailedPrecondition when the address cannot be bound.
-  static absl::StatusOr<std::unique_ptr<CatalogServer>> Start(CatalogServerOptions options, Catalog* catalog);
+  static absl::StatusOr<std::unique_ptr<CatalogServer>> Start(CatalogServerOptions options,
+                                                              Catalog* catalog);
 };
 
 }  // namespace fjord

@@ -10,12 +10,30 @@
 namespace fjord {
 namespace {
 
+constexpr int64_t kFirstPartitionFieldId = 1000;
+
 const std::set<std::string, std::less<>>& KnownMembers() {
-  static const auto* known = new std::set<std::string, std::less<>>{
-      "format-version", "table-uuid", "location", "last-sequence-number", "last-updated-ms", "last-column-id", "schema",
-      "schemas", "current-schema-id", "partition-spec", "partition-specs", "default-spec-id", "last-partition-id",
-      "sort-orders", "default-sort-order-id", "properties", "current-snapshot-id", "snapshots", "snapshot-log",
-      "metadata-log", "refs"};
+  static const auto* known = new std::set<std::string, std::less<>>{"format-version",
+                                                                    "table-uuid",
+                                                                    "location",
+                                                                    "last-sequence-number",
+                                                                    "last-updated-ms",
+                                                                    "last-column-id",
+                                                                    "schema",
+                                                                    "schemas",
+                                                                    "current-schema-id",
+                                                                    "partition-spec",
+                                                                    "partition-specs",
+                                                                    "default-spec-id",
+                                                                    "last-partition-id",
+                                                                    "sort-orders",
+                                                                    "default-sort-order-id",
+                                                                    "properties",
+                                                                    "current-snapshot-id",
+                                                                    "snapshots",
+                                                                    "snapshot-log",
+                                                                    "metadata-log",
+                                                                    "refs"};
   return *known;
 }
 
@@ -39,27 +57,63 @@ absl::Status ReadSchemas(const Json& json, TableMetadata& metadata) {
   return absl::OkStatus();
 }
 
+// Version 1 may have the fields of its one spec only, without numbers.
+Json SpecOfVersion1(const Json& fields) {
+  Json spec = Json::MakeObject();
+  spec.Set("spec-id", int64_t{0});
+  Json numbered = fields.is_array() ? fields : Json::MakeArray();
+  int64_t next = kFirstPartitionFieldId;
+  for (Json& field : numbered.array()) {
+    if (field.is_object() && field.Find("field-id") == nullptr) field.Set("field-id", next);
+    ++next;
+  }
+  spec.Set("fields", std::move(numbered));
+  return spec;
+}
+
+int64_t HighestPartitionFieldId(const Json& specs) {
+  int64_t highest = kFirstPartitionFieldId - 1;
+  for (const Json& spec : specs.array()) {
+    const Json* fields = spec.Find("fields");
+    if (fields == nullptr || !fields->is_array()) continue;
+    for (const Json& field : fields->array()) {
+      if (const Json* id = field.Find("field-id"); id != nullptr && id->is_int()) {
+        highest = std::max(highest, id->as_int());
+      }
+    }
+  }
+  return highest;
+}
+
 absl::Status ReadSpecs(const Json& json, TableMetadata& metadata) {
   if (const Json* specs = json.Find("partition-specs"); specs != nullptr && specs->is_array()) {
     metadata.partition_specs = *specs;
   } else if (const Json* fields = json.Find("partition-spec")) {
-    Json spec = Json::MakeObject();
-    spec.Set("spec-id", int64_t{0});
-    spec.Set("fields", *fields);
-    metadata.partition_specs.Push(std::move(spec));
+    metadata.partition_specs.Push(SpecOfVersion1(*fields));
   }
   ASSIGN_OR_RETURN(const int64_t spec_id, json.GetInt("default-spec-id", 0));
   metadata.default_spec_id = SpecId(static_cast<int32_t>(spec_id));
-  ASSIGN_OR_RETURN(const int64_t last, json.GetInt("last-partition-id", 999));
+  ASSIGN_OR_RETURN(
+      const int64_t last,
+      json.GetInt("last-partition-id", HighestPartitionFieldId(metadata.partition_specs)));
   metadata.last_partition_id = static_cast<int32_t>(last);
-  if (const Json* orders = json.Find("sort-orders"); orders != nullptr && orders->is_array()) metadata.sort_orders = *orders;
+  if (const Json* orders = json.Find("sort-orders"); orders != nullptr && orders->is_array()) {
+    metadata.sort_orders = *orders;
+  }
+  if (metadata.sort_orders.array().empty()) {
+    Json unsorted = Json::MakeObject();
+    unsorted.Set("order-id", int64_t{0});
+    unsorted.Set("fields", Json::MakeArray());
+    metadata.sort_orders.Push(std::move(unsorted));
+  }
   ASSIGN_OR_RETURN(const int64_t order, json.GetInt("default-sort-order-id", 0));
   metadata.default_sort_order_id = static_cast<int32_t>(order);
   return absl::OkStatus();
 }
 
 absl::Status ReadSnapshots(const Json& json, TableMetadata& metadata) {
-  if (const Json* snapshots = json.Find("snapshots"); snapshots != nullptr && snapshots->is_array()) {
+  if (const Json* snapshots = json.Find("snapshots");
+      snapshots != nullptr && snapshots->is_array()) {
     for (const Json& item : snapshots->array()) {
       ASSIGN_OR_RETURN(Snapshot snapshot, SnapshotFromJson(item));
       metadata.snapshots.push_back(std::move(snapshot));
@@ -102,6 +156,24 @@ absl::Status ReadRefs(const Json& json, TableMetadata& metadata) {
   return absl::OkStatus();
 }
 
+Json TextMembers(const std::map<std::string, std::string>& members) {
+  Json::Object object;
+  object.reserve(members.size());
+  for (const auto& [name, value] : members) object.emplace_back(name, value);
+  return Json(std::move(object));
+}
+
+// Null when there is no such spec.
+Json FieldsOfDefaultSpec(const TableMetadata& metadata) {
+  for (const Json& spec : metadata.partition_specs.array()) {
+    const Json* id = spec.Find("spec-id");
+    const Json* fields = spec.Find("fields");
+    if (id != nullptr && *id == Json(int64_t{metadata.default_spec_id.value}) && fields != nullptr)
+      return *fields;
+  }
+  return Json();
+}
+
 Json RefsToJson(const TableMetadata& metadata) {
   Json refs = Json::MakeObject();
   for (const auto& [name, ref] : metadata.refs) {
@@ -134,14 +206,8 @@ const Snapshot* TableMetadata::FindSnapshot(SnapshotId id) const {
 }
 
 bool TableMetadata::IsUnpartitioned() const {
-  for (const Json& spec : partition_specs.array()) {
-    const Json* id = spec.Find("spec-id");
-    const Json* fields = spec.Find("fields");
-    if (id != nullptr && id->is_int() && id->as_int() == default_spec_id.value) {
-      return fields != nullptr && fields->is_array() && fields->array().empty();
-    }
-  }
-  return false;
+  const Json fields = FieldsOfDefaultSpec(*this);
+  return fields.is_array() && fields.array().empty();
 }
 
 absl::StatusOr<Snapshot> SnapshotFromJson(const Json& json) {
@@ -154,14 +220,16 @@ absl::StatusOr<Snapshot> SnapshotFromJson(const Json& json) {
   ASSIGN_OR_RETURN(snapshot.manifest_list, json.GetString("manifest-list", ""));
   if (const Json* summary = json.Find("summary"); summary != nullptr && summary->is_object()) {
     for (const auto& [name, value] : summary->object()) {
-      if (value.is_string()) snapshot.summary[name] = value.as_string();
+      if (!value.is_null())
+        snapshot.summary[name] = value.is_string() ? value.as_string() : value.Dump();
     }
   }
   if (const Json* id = json.Find("schema-id"); id != nullptr && id->is_int()) {
     snapshot.schema_id = SchemaId(static_cast<int32_t>(id->as_int()));
   }
-  static const std::set<std::string, std::less<>> known = {"snapshot-id", "parent-snapshot-id", "sequence-number",
-                                                           "timestamp-ms", "manifest-list", "summary", "schema-id"};
+  static const std::set<std::string, std::less<>> known = {
+      "snapshot-id", "parent-snapshot-id", "sequence-number", "timestamp-ms", "manifest-list",
+      "summary",     "schema-id"};
   for (const auto& [name, value] : json.object()) {
     if (!known.contains(name)) snapshot.other.Set(name, value);
   }
@@ -172,13 +240,14 @@ Json SnapshotToJson(const Snapshot& snapshot) {
   Json json = Json::MakeObject();
   json.Set("snapshot-id", snapshot.id.value);
   // Left out, not null, when there is none: the Java library fails on null.
-  if (snapshot.parent_snapshot_id) json.Set("parent-snapshot-id", snapshot.parent_snapshot_id->value);
-  json.Set("sequence-number", snapshot.sequence_number.value);
+  if (snapshot.parent_snapshot_id)
+    json.Set("parent-snapshot-id", snapshot.parent_snapshot_id->value);
+  // Snapshots of version 1 have none.
+  if (snapshot.sequence_number.value != 0)
+    json.Set("sequence-number", snapshot.sequence_number.value);
   json.Set("timestamp-ms", snapshot.timestamp_ms);
-  Json summary = Json::MakeObject();
-  for (const auto& [name, value] : snapshot.summary) summary.Set(name, value);
-  json.Set("summary", std::move(summary));
-  json.Set("manifest-list", snapshot.manifest_list);
+  if (!snapshot.summary.empty()) json.Set("summary", TextMembers(snapshot.summary));
+  if (!snapshot.manifest_list.empty()) json.Set("manifest-list", snapshot.manifest_list);
   if (snapshot.schema_id) json.Set("schema-id", int64_t{snapshot.schema_id->value});
   for (const auto& [name, value] : snapshot.other.object()) json.Set(name, value);
   return json;
@@ -188,7 +257,8 @@ absl::StatusOr<TableMetadata> MetadataFromJson(const Json& json) {
   TableMetadata metadata;
   ASSIGN_OR_RETURN(const int64_t version, json.GetInt("format-version"));
   if (version < 1 || version > 3) {
-    return absl::UnimplementedError(StrCat("table format version ", version, " is not known; 1 to 3 are"));
+    return absl::UnimplementedError(
+        StrCat("table format version ", version, " is not known; 1 to 3 are"));
   }
   metadata.format_version = static_cast<int>(version);
   ASSIGN_OR_RETURN(metadata.table_uuid, json.GetString("table-uuid", ""));
@@ -200,9 +270,12 @@ absl::StatusOr<TableMetadata> MetadataFromJson(const Json& json) {
   metadata.last_column_id = static_cast<int32_t>(last_column);
   RETURN_IF_ERROR(ReadSchemas(json, metadata));
   RETURN_IF_ERROR(ReadSpecs(json, metadata));
-  if (const Json* properties = json.Find("properties"); properties != nullptr && properties->is_object()) {
+  if (const Json* properties = json.Find("properties");
+      properties != nullptr && properties->is_object()) {
     for (const auto& [name, value] : properties->object()) {
-      if (value.is_string()) metadata.properties[name] = value.as_string();
+      // Some writers put numbers and booleans; the specification knows text only.
+      if (!value.is_null())
+        metadata.properties[name] = value.is_string() ? value.as_string() : value.Dump();
     }
   }
   RETURN_IF_ERROR(ReadSnapshots(json, metadata));
@@ -216,12 +289,17 @@ absl::StatusOr<TableMetadata> MetadataFromJson(const Json& json) {
 Json MetadataToJson(const TableMetadata& metadata) {
   Json json = Json::MakeObject();
   json.Set("format-version", int64_t{metadata.format_version});
-  json.Set("table-uuid", metadata.table_uuid);
+  if (!metadata.table_uuid.empty()) json.Set("table-uuid", metadata.table_uuid);
   json.Set("location", metadata.location);
-  json.Set("last-sequence-number", metadata.last_sequence_number.value);
+  if (metadata.format_version >= 2)
+    json.Set("last-sequence-number", metadata.last_sequence_number.value);
   json.Set("last-updated-ms", metadata.last_updated_ms);
   json.Set("last-column-id", int64_t{metadata.last_column_id});
   json.Set("current-schema-id", int64_t{metadata.current_schema_id.value});
+  if (metadata.format_version == 1) {
+    json.Set("schema", SchemaToJson(metadata.CurrentSchema()));
+    json.Set("partition-spec", FieldsOfDefaultSpec(metadata));
+  }
   Json schemas = Json::MakeArray();
   for (const Schema& schema : metadata.schemas) schemas.Push(SchemaToJson(schema));
   json.Set("schemas", std::move(schemas));
@@ -230,10 +308,9 @@ Json MetadataToJson(const TableMetadata& metadata) {
   json.Set("last-partition-id", int64_t{metadata.last_partition_id});
   json.Set("default-sort-order-id", int64_t{metadata.default_sort_order_id});
   json.Set("sort-orders", metadata.sort_orders);
-  Json properties = Json::MakeObject();
-  for (const auto& [name, value] : metadata.properties) properties.Set(name, value);
-  json.Set("properties", std::move(properties));
-  if (metadata.current_snapshot_id) json.Set("current-snapshot-id", metadata.current_snapshot_id->value);
+  json.Set("properties", TextMembers(metadata.properties));
+  if (metadata.current_snapshot_id)
+    json.Set("current-snapshot-id", metadata.current_snapshot_id->value);
   json.Set("refs", RefsToJson(metadata));
   Json snapshots = Json::MakeArray();
   for (const Snapshot& snapshot : metadata.snapshots) snapshots.Push(SnapshotToJson(snapshot));

@@ -1,6 +1,8 @@
-// Table metadata (Iceberg specification, "Table Metadata Fields"): reading versions 1 to 3, writing 2.
+// Table metadata (Iceberg specification, "Table Metadata Fields"): versions 1 to 3, read and
+// written.
 //
-// What we do not interpret is kept as it is and written back. A value; planning code works on copies of it.
+// What we do not interpret is kept as it is and written back. A value; planning code works on
+// copies of it.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +26,7 @@ struct Snapshot {
   SequenceNumber sequence_number;  // 0 in version 1
   int64_t timestamp_ms = 0;
   std::string manifest_list;
-  SnapshotSummary summary;         // with "operation"
+  SnapshotSummary summary;  // with "operation"
   std::optional<SchemaId> schema_id;
   Json other = Json::MakeObject();
   friend bool operator==(const Snapshot&, const Snapshot&) = default;
@@ -32,7 +34,7 @@ struct Snapshot {
 
 struct SnapshotRef {
   SnapshotId snapshot_id;
-  std::string type;                // "branch" or "tag"
+  std::string type;                 // "branch" or "tag"
   Json other = Json::MakeObject();  // ages
   friend bool operator==(const SnapshotRef&, const SnapshotRef&) = default;
 };
@@ -54,7 +56,7 @@ inline constexpr char kMainBranch[] = "main";
 struct TableMetadata {
   int format_version = 2;
   std::string table_uuid;
-  std::string location;             // without a slash at the end
+  std::string location;  // without a slash at the end
   SequenceNumber last_sequence_number;
   int64_t last_updated_ms = 0;
   int32_t last_column_id = 0;
@@ -66,15 +68,15 @@ struct TableMetadata {
   Json sort_orders = Json::MakeArray();
   int32_t default_sort_order_id = 0;
   std::map<std::string, std::string> properties;
-  std::optional<SnapshotId> current_snapshot_id;   // -1 and null in the file read as absent
+  std::optional<SnapshotId> current_snapshot_id;  // -1 and null in the file read as absent
   std::vector<Snapshot> snapshots;
   std::vector<SnapshotLogEntry> snapshot_log;
   std::vector<MetadataLogEntry> metadata_log;
-  std::map<std::string, SnapshotRef> refs;         // "main" too
-  Json other = Json::MakeObject();                 // statistics, next-row-id, …
+  std::map<std::string, SnapshotRef> refs;  // "main" too
+  Json other = Json::MakeObject();          // statistics, next-row-id, …
 
   const Schema* FindSchema(SchemaId id) const;
-  const Schema& CurrentSchema() const;             // precondition: read by us, so it is there
+  const Schema& CurrentSchema() const;  // precondition: read by us, so it is there
   const Snapshot* FindSnapshot(SnapshotId id) const;
   // True when the default spec has no fields.
   bool IsUnpartitioned() const;
