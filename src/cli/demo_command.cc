@@ -102,7 +102,7 @@ class Demo {
 
   absl::Status Run() {
     RETURN_IF_ERROR(StartServer());
-    ASSIGN_OR_RETURN(const std::unique_ptr<Connection> source, Connection::Open({.url = Url()}));
+    ASSIGN_OR_RETURN(const std::unique_ptr<Connection> source, Connection::Open({.url = Url(), .settings = {{"search_path", "public"}}}));
     RETURN_IF_ERROR(source->Exec(kSampleData));
     std::cout << "A private PostgreSQL with 50,000 orders runs on port " << port_ << ".\n";
     RETURN_IF_ERROR(StartFjord());

@@ -91,6 +91,16 @@ class Fjord:
         self.process = spawn([binary(), command, "--config", self.config_file], log=self.log,
                              env=self._environment(extra), cwd=self.folder)
         threading.Thread(target=self._watch_memory, args=(self.process.pid,), daemon=True).start()
+        wait_for(lambda: not self.running() or self._takes_signals(), 20, lambda: "fjord has started", poll_s=0.005)
+
+    def _takes_signals(self):
+        """Whether the program has got as far as to see to SIGTERM itself; before that it just ends."""
+        try:
+            text = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        except (FileNotFoundError, ProcessLookupError):
+            return False
+        blocked = next(int(line.split()[1], 16) for line in text.splitlines() if line.startswith("SigBlk:"))
+        return bool(blocked >> (signal.SIGTERM - 1) & 1)
 
     def stop(self, expect=EXIT_CLEAN):
         code = end(self.process, signal.SIGTERM, 60)

@@ -133,7 +133,9 @@ _NUMBERS = {"int2", "int4", "int8", "float4", "float8", "numeric"}
 
 def array_text(text, element, delimiter=","):
     """The JSON text that the lake holds for PostgreSQL's array text (docs/postgres-types.md)."""
-    parsed, end = _parse_array(text, text.index("{"), delimiter)
+    if not text.startswith("{"):
+        return json.dumps(text, ensure_ascii=False)  # lower bounds other than 1 would be lost
+    parsed, end = _parse_array(text, 0, delimiter)
     assert end == len(text), f"array text {text!r}"
     return _json(parsed, element)
 
