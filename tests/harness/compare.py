@@ -3,7 +3,7 @@
 import collections
 
 from harness import source
-from harness.readers import READERS, DuckDbReader
+from harness.readers import READERS, DuckDbReader, PyIcebergReader
 from harness.values import rows_of
 
 MAX_SHOWN = 5
@@ -77,8 +77,8 @@ def _filtered(reader, kinds, expected):
         if not present:
             continue
         value = present[len(present) // 2]
-        if kind == "string" and "\x00" in value:
-            continue
+        if "." in name and isinstance(reader, PyIcebergReader):
+            continue  # pyarrow takes the dot of a filter's column for a step into a struct
         yield (f"where {name} = {value!r:.60}", difference(
             [row for row in expected if row[i] == value], rows_of(reader.rows(list(kinds), equal=(name, value)), kinds)))
         if kind == "int":
