@@ -141,6 +141,16 @@ TEST(PgError, RefusalOfAConnectionKeepsItsCode) {
   EXPECT_EQ(ParseConnectError("could not connect: Connection refused\n").sqlstate, "");
 }
 
+TEST(PgError, PoolerIsNotWaitedFor) {
+  const absl::Status status = RefusalStatus(ParseConnectError(
+      "connection to server at \"db\", port 6432 failed: FATAL:  08P01: unsupported startup "
+      "parameter: replication\n"));
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(status.ToString(), HasSubstr("connection pooler"));
+  EXPECT_EQ(RefusalStatus({.sqlstate = "57P03", .message = "starting up"}).code(),
+            absl::StatusCode::kUnavailable);
+}
+
 TEST(Quoting, DoublesTheQuote) {
   EXPECT_EQ(QuoteIdent("a\"b"), "\"a\"\"b\"");
   EXPECT_EQ(QuoteLiteral("it's \\"), "'it''s \\'");

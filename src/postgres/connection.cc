@@ -69,15 +69,24 @@ absl::StatusOr<std::vector<Setting>> ConnectParameters(const ConnectionOptions& 
     std::erase_if(parameters, [&](const Setting& s) { return s.first == keyword; });
     parameters.emplace_back(keyword, value);
   };
-  auto set_if_absent = [&](std::string_view keyword, std::string_view value) {
+  auto value_of = [&](std::string_view keyword) -> std::string {
     for (const Setting& s : parameters) {
-      if (s.first == keyword) return;
+      if (s.first == keyword) return s.second;
     }
-    parameters.emplace_back(keyword, value);
+    return "";
+  };
+  auto set_if_absent = [&](std::string_view keyword, std::string_view value) {
+    if (value_of(keyword).empty()) set(keyword, value);
   };
   if (!options.password.empty()) set("password", options.password.Reveal());
   if (options.kind == SessionKind::kReplication) set("replication", "database");
   set_if_absent("application_name", options.application_name);
+  // The other settings come with statements (environment variables of libpq's would win over
+  // options); this one before them, since a role's own time limit would count for those statements
+  // too.
+  constexpr std::string_view kNoTimeout = "-c statement_timeout=0";
+  const std::string given = value_of("options");
+  set("options", given.empty() ? std::string(kNoTimeout) : StrCat(given, " ", kNoTimeout));
   set("client_encoding", "UTF8");
   // A dead peer is noticed within a minute, whether we wait or send.
   set_if_absent("keepalives_idle", "20");
@@ -110,7 +119,9 @@ absl::StatusOr<bool> PollSocket(int socket, short events, absl::Time deadline) {
 absl::Status FinishConnecting(PGconn* conn, absl::Time deadline) {
   PostgresPollingStatusType state = PGRES_POLLING_WRITING;
   while (state != PGRES_POLLING_OK) {
-    if (state == PGRES_POLLING_FAILED) return ToStatus(ParseConnectError(PQerrorMessage(conn)), "");
+    if (state == PGRES_POLLING_FAILED) {
+      return RefusalStatus(ParseConnectError(PQerrorMessage(conn)));
+    }
     const short events = state == PGRES_POLLING_READING ? POLLIN : POLLOUT;
     ASSIGN_OR_RETURN(const bool ready, PollSocket(PQsocket(conn), events, deadline));
     if (!ready) return absl::UnavailableError("the server did not answer in time");

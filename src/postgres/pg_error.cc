@@ -130,4 +130,12 @@ PgError ParseConnectError(std::string_view text) {
   return error;
 }
 
+absl::Status RefusalStatus(const PgError& error) {
+  const absl::Status status = ToStatus(error, "");
+  if (error.message.find("startup parameter") == std::string::npos) return status;
+  return absl::FailedPreconditionError(
+      StrCat(status.message(),
+             "; this is the address of a connection pooler, give the one of the database itself"));
+}
+
 }  // namespace fjord

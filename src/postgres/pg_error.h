@@ -24,5 +24,8 @@ absl::Status ToStatus(const PgError& error, std::string_view user);
 std::string RemedyForDenied(std::string_view message, std::string_view user);
 // From the text of a failed connection attempt, written with libpq's verbose setting.
 PgError ParseConnectError(std::string_view text);
+// The status of a refused connection. A pooler that does not know our startup parameters is
+// kFailedPrecondition, since waiting does not help.
+absl::Status RefusalStatus(const PgError& error);
 
 }  // namespace fjord
