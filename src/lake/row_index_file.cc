@@ -190,7 +190,11 @@ absl::Status RowIndexFile::Repair() {
     }
     FinishSplit();
   }
-  return header_->work != 0 ? RepairWork() : absl::OkStatus();
+  if (header_->work != 0) RETURN_IF_ERROR(RepairWork());
+  if (step() == RowIndexStep::kRedo && header_->snapshot == header_->step_child) {
+    Store(header_->step, static_cast<uint64_t>(RowIndexStep::kNone));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status RowIndexFile::RepairWork() {
@@ -411,10 +415,11 @@ absl::Status RowIndexFile::BeginStep(SnapshotId child) {
 
 absl::Status RowIndexFile::FinishStep(const IndexState& state) {
   RETURN_IF_ERROR(BeginChanges());
-  Store(header_->snapshot, static_cast<uint64_t>(state.snapshot.value));
   Store(header_->timeline, state.timeline.value);
   Store(header_->lsn, state.lsn.value);
   Store(header_->generation, state.generation);
+  // After the rest: the child's snapshot in an open step says that only the next store is missing (Repair).
+  Store(header_->snapshot, static_cast<uint64_t>(state.snapshot.value));
   Store(header_->step, static_cast<uint64_t>(RowIndexStep::kNone));
   return absl::OkStatus();
 }

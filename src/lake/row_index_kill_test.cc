@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <ostream>
 
 #include "base/strings.h"
 #include "lake/redo.h"
@@ -85,6 +86,8 @@ struct Scenario {
     return entries;
   }
 };
+
+void PrintTo(const Scenario& scenario, std::ostream* out) { *out << scenario.name; }
 
 // By key. (A map would take most of the time of these tests.)
 std::vector<IndexChange> SortedContent(const RowIndex& index) {
@@ -179,7 +182,8 @@ TEST_P(StopAfterEveryStore, TheRedoAppliedAgainGivesTheChild) {
       ASSERT_NE(table.index, nullptr) << "stopped after store " << stop;
     }
     ASSERT_TRUE(ApplyRedo(paths.redo, *table.index, *table.registry).ok()) << "stopped after store " << stop;
-    ASSERT_EQ(table.index->state().snapshot, kChild);
+    ASSERT_EQ(table.index->state(), (IndexState{kChild, TimelineId(1), Lsn(2), 1})) << "stopped after store " << stop;
+    ASSERT_EQ(table.index->interrupted_step(), std::nullopt) << "stopped after store " << stop;
     ASSERT_EQ(table.registry->snapshot(), kChild);
     ASSERT_NE(table.registry->FindPath("file-2"), nullptr);
     ASSERT_TRUE(table.index->file_for_test().Verify().ok()) << "stopped after store " << stop;
