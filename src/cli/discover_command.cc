@@ -25,10 +25,6 @@ absl::Status Discover(const Replication& replication) {
   ASSIGN_OR_RETURN(const std::vector<TableInfo> tables, ReadTables(*session, patterns));
   std::cout << "# " << replication.name << "\ntables:\n";
   for (const TableInfo& table : tables) {
-    const TableName name{table.schema, table.name};
-    bool wanted = false;
-    for (const TableEntry& entry : replication.tables) wanted |= entry.source.Matches(name.schema, name.name);
-    if (!wanted) continue;
     const std::string text = JsonQuote(SelectorFor(table).ToString());  // a JSON string is a YAML string
     if (table.kind == RelationKind::kPartitionedTable) {
       std::cout << "  # " << text << ": partitioned tables are not supported yet\n";

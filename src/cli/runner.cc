@@ -16,6 +16,8 @@
 #include "base/strings.h"
 #include "cli/assemble.h"
 #include "cli/stop_signal.h"
+#include "server/metrics_text.h"
+#include "server/status_server.h"
 
 namespace fjord {
 namespace {
@@ -157,6 +159,50 @@ std::string FormatStatus(const ReplicationStatus& status) {
   return json.Dump();
 }
 
+std::string RenderMetrics(const std::vector<ReplicationStatus>& all) {
+  MetricsText metrics;
+  const auto per_table = [&](std::string_view name, MetricKind kind, std::string_view help, auto value) {
+    metrics.Begin(name, kind, help);
+    for (const ReplicationStatus& status : all) {
+      for (const TableStatus& table : status.tables) {
+        metrics.Add({{"replication", status.name}, {"table", table.source}}, static_cast<double>(value(table)));
+      }
+    }
+  };
+  per_table("fjord_table_rows", MetricKind::kGauge, "Live rows of the lake table.", [](const auto& t) { return t.rows; });
+  per_table("fjord_table_lag_seconds", MetricKind::kGauge, "Age of the oldest commit that is not published.",
+            [](const auto& t) { return t.lag_seconds; });
+  per_table("fjord_table_pending_bytes", MetricKind::kGauge, "Changes received and not published.",
+            [](const auto& t) { return t.pending_bytes; });
+  per_table("fjord_table_streaming", MetricKind::kGauge, "1 while the table follows its source.",
+            [](const auto& t) { return t.state == TableState::kStreaming ? 1 : 0; });
+  per_table("fjord_table_blocked", MetricKind::kGauge, "1 while the table is set aside and waits for a person.",
+            [](const auto& t) { return t.state == TableState::kBlocked ? 1 : 0; });
+  per_table("fjord_table_publications_total", MetricKind::kCounter, "Published epochs since the start.",
+            [](const auto& t) { return t.epochs; });
+  per_table("fjord_table_changes_total", MetricKind::kCounter, "Published changes since the start.",
+            [](const auto& t) { return t.changes; });
+  const auto per_replication = [&](std::string_view name, std::string_view help, auto value) {
+    metrics.Begin(name, MetricKind::kGauge, help);
+    for (const ReplicationStatus& status : all) {
+      metrics.Add({{"replication", status.name}}, static_cast<double>(value(status)));
+    }
+  };
+  per_replication("fjord_connected", "1 while the replication connection stands.",
+                  [](const auto& s) { return s.connected ? 1 : 0; });
+  per_replication("fjord_received_lsn_bytes", "Position up to which the stream was received.",
+                  [](const auto& s) { return s.received.value; });
+  per_replication("fjord_confirmed_lsn_bytes", "Position that the source may forget.",
+                  [](const auto& s) { return s.confirmed.value; });
+  per_replication("fjord_retained_wal_bytes", "WAL that the source keeps for the slot.",
+                  [](const auto& s) { return s.retained_wal_bytes; });
+  per_replication("fjord_slot_xmin_age_transactions", "Age of the catalogue horizon that the slot holds.",
+                  [](const auto& s) { return s.catalog_xmin_age; });
+  per_replication("fjord_window_bytes", "Changes held in memory.", [](const auto& s) { return s.window_bytes; });
+  per_replication("fjord_spool_bytes", "Changes held on local disk.", [](const auto& s) { return s.spool_bytes; });
+  return metrics.text();
+}
+
 ExitCode RunReplications(const Config& config, RunUntil until) {
   std::vector<std::unique_ptr<ReplicationThread>> threads;
   std::mutex mutex;
@@ -173,6 +219,32 @@ ExitCode RunReplications(const Config& config, RunUntil until) {
       threads.push_back(std::make_unique<ReplicationThread>(config, replication, until));
     }
     if (signal.stopped()) {
+      for (const auto& thread : threads) thread->Stop();
+    }
+  }
+  const auto snapshots = [&] {
+    std::vector<ReplicationStatus> all;
+    for (const auto& thread : threads) {
+      if (const std::optional<ReplicationStatus> status = thread->Snapshot()) all.push_back(*status);
+    }
+    return all;
+  };
+  std::unique_ptr<StatusServer> server;
+  if (config.server && until == RunUntil::kStopped) {
+    absl::StatusOr<std::unique_ptr<StatusServer>> started = StatusServer::Start(
+        config.server->host, config.server->port,
+        {.ready =
+             [&] {
+               const std::vector<ReplicationStatus> all = snapshots();
+               return all.size() == threads.size() &&
+                      std::all_of(all.begin(), all.end(), [](const ReplicationStatus& status) { return status.ready(); });
+             },
+         .metrics = [&] { return RenderMetrics(snapshots()); }});
+    if (started.ok()) {
+      server = *std::move(started);
+      LogInfo("status pages are served", {{"address", StrCat(config.server->host, ":", server->port())}});
+    } else {
+      LogError(StrCat("server.listen: ", Message(started.status())));
       for (const auto& thread : threads) thread->Stop();
     }
   }

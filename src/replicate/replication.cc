@@ -31,6 +31,7 @@ constexpr absl::Duration kControlInterval = absl::Seconds(1);
 constexpr absl::Duration kStopLimit = absl::Seconds(30);
 constexpr absl::Duration kRewindBackoffMax = absl::Seconds(30);
 constexpr absl::Duration kSlotWaitInterval = absl::Seconds(5);
+constexpr absl::Duration kSlotLookInterval = absl::Seconds(10);
 constexpr int kCopyRoundsMax = 8;
 
 // A passing failure is tried again; everything else is for a person.
@@ -126,6 +127,7 @@ class ReplicationRunner::Impl {
   absl::Status Finish();
   void Shutdown();
   bool AnyBusy() const;
+  void LookAtSlot(absl::Time now);
   Lsn confirmed() const { return Lsn(confirmed_.load()); }
 
   const ReplicationOptions options_;
@@ -142,6 +144,8 @@ class ReplicationRunner::Impl {
   EpochPool pool_;
   std::thread copy_thread_;
 
+  std::unique_ptr<Connection> look_session_;  // the runner's thread
+
   // The slot's snapshot of a fresh start, for the first copy round.
   std::unique_ptr<Connection> slot_session_;
   std::optional<NewSlot> new_slot_;
@@ -157,6 +161,9 @@ class ReplicationRunner::Impl {
   absl::Time last_control_ = absl::InfinitePast();
   std::atomic<uint64_t> confirmed_{0};
   mutable std::atomic<bool> started_{false};
+  std::atomic<int64_t> retained_wal_bytes_{0};
+  std::atomic<int64_t> catalog_xmin_age_{0};
+  absl::Time next_slot_look_ = absl::InfinitePast();
 };
 
 absl::Status ReplicationRunner::Impl::Start() {
@@ -555,6 +562,7 @@ absl::Status ReplicationRunner::Impl::Loop(RunUntil until) {
     }
     Schedule(now, false);
     RETURN_IF_ERROR(RecordIfWanted());
+    if (now >= next_slot_look_) LookAtSlot(now);
     RETURN_IF_ERROR(Acknowledge(now, false));
     if (copying_ && now >= next_progress) {
       next_progress = now + absl::Seconds(5);
@@ -663,6 +671,24 @@ absl::Status ReplicationRunner::Impl::Acknowledge(absl::Time now, bool at_once) 
   return absl::OkStatus();
 }
 
+// For status and metrics only, so a source that does not answer is no error here.
+void ReplicationRunner::Impl::LookAtSlot(absl::Time now) {
+  next_slot_look_ = now + kSlotLookInterval;
+  if (look_session_ == nullptr) {
+    absl::StatusOr<std::unique_ptr<Connection>> opened = Connection::Open(options_.connection);
+    if (!opened.ok()) return;
+    look_session_ = *std::move(opened);
+  }
+  const absl::StatusOr<std::optional<SlotState>> slot = ReadSlot(*look_session_, options_.slot);
+  if (!slot.ok()) {
+    look_session_.reset();
+    return;
+  }
+  if (!slot->has_value()) return;
+  retained_wal_bytes_ = (*slot)->retained_wal_bytes;
+  catalog_xmin_age_ = (*slot)->catalog_xmin_age;
+}
+
 bool ReplicationRunner::Impl::AnyBusy() const {
   return std::any_of(entries_.begin(), entries_.end(), [](const auto& entry) { return entry->busy.load(); });
 }
@@ -705,6 +731,8 @@ ReplicationStatus ReplicationRunner::Impl::Snapshot() const {
   status.received = router_->received();
   status.confirmed = stream_ != nullptr ? stream_->confirmed() : confirmed();
   status.window_bytes = static_cast<int64_t>(account_.used());
+  status.retained_wal_bytes = retained_wal_bytes_;
+  status.catalog_xmin_age = catalog_xmin_age_;
   status.spool_bytes = static_cast<int64_t>(spool_->bytes_on_disk());
   const int64_t now_us = absl::ToUnixMicros(absl::Now());
   for (const auto& entry : entries_) {

@@ -87,6 +87,8 @@ struct ReplicationStatus {
   Lsn confirmed;
   int64_t window_bytes = 0;
   int64_t spool_bytes = 0;
+  int64_t retained_wal_bytes = 0;   // at the source, for the slot; looked up now and then
+  int64_t catalog_xmin_age = 0;     // in transactions
   std::vector<TableStatus> tables;
   // True when every table streams and the connection stands.
   bool ready() const;
