@@ -22,7 +22,7 @@ def test_four_writers(load, make_fjord):
     fjord.start()
     fjord.wait_caught_up()
     with load() as w:
-        w.wait_transactions(3000)
+        w.wait_transactions(2000)
     assert_tables_equal(fjord)
     fjord.stop()
 
@@ -61,7 +61,7 @@ def test_kills_at_random_moments(load, make_fjord, state):
     fjord = make_fjord(workload.CONFIG)
     with load() as w:
         moments = random.Random(w.seed)
-        for _ in range(8):
+        for _ in range(5):
             fjord.start()
             w.wait_transactions(moments.randrange(20, 600))
             fjord.kill()
