@@ -51,6 +51,11 @@ std::vector<std::string> Split(std::string_view text, char separator);
 std::string Join(const std::vector<std::string>& parts, std::string_view separator);
 std::string_view Trim(std::string_view text);
 
+// Everything but letters, digits and "-._~" as %XX: one segment of a path or one value of a query.
+std::string PercentEncode(std::string_view text);
+// Nothing when a '%' is not followed by two hexadecimal digits.
+std::optional<std::string> PercentDecode(std::string_view text);
+
 // The candidate nearest to `word` by edit distance, when near enough to be a typing error; else nothing.
 std::optional<std::string> Nearest(std::string_view word, const std::vector<std::string>& candidates);
 
