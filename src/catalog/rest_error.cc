@@ -28,6 +28,12 @@ std::string ErrorText(const Json& body) {
   return type.empty() ? message : StrCat(type, ": ", message);
 }
 
+// A catalog says in JSON what it did not find; a gateway or a wrong address does not.
+bool SaysWhatIsMissing(const HttpResponse& response) {
+  const absl::StatusOr<Json> body = Json::Parse(response.body);
+  return body.ok() && body->is_object();
+}
+
 // Whether it was carried out is not known.
 bool IsUnclear(int status) { return status >= 500 || status == 408; }
 
@@ -50,7 +56,7 @@ absl::Status OutcomeOf(RestRequestKind kind, const HttpResponse& response) {
                                           : absl::UnknownError(message);
   }
   if (status == 401 || status == 419) return absl::UnauthenticatedError(message);
-  if (status == 404) return absl::NotFoundError(message);
+  if (status == 404 && SaysWhatIsMissing(response)) return absl::NotFoundError(message);
   if (status == 429) return absl::UnavailableError(message);
   if (status == 409 && kind == RestRequestKind::kCommit) return absl::AbortedError(message);
   if (status == 409 && kind == RestRequestKind::kChange) return absl::AlreadyExistsError(message);

@@ -21,11 +21,11 @@ enum class RestRequestKind {
 //   status                 kRead                kChange              kCommit
 //   2xx                    OK                   OK                   OK
 //   401, 419               kUnauthenticated     =                    =
-//   404                    kNotFound            =                    =
+//   404 with JSON          kNotFound            =                    =
 //   409                    kFailedPrecondition  kAlreadyExists       kAborted
 //   408, 5xx               kUnavailable         kUnknown             kUnknown
 //   429                    kUnavailable         =                    =
-//   400, 403 and others    kFailedPrecondition  =                    =
+//   other 404, 400, 403…   kFailedPrecondition  =                    =
 // 503 too is unknown: the request may have been carried out in part.
 absl::Status OutcomeOf(RestRequestKind kind, const HttpResponse& response);
 inline absl::Status OutcomeOfCommit(const HttpResponse& response) {

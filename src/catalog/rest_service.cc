@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "absl/strings/match.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "catalog/rest_json.h"
@@ -121,7 +122,11 @@ std::string HeaderValue(const HttpServerRequest& request, const std::string& nam
 }
 
 bool IsLoopbackName(std::string_view host) {
-  return host == "localhost" || host.starts_with("127.") || host == "::1" || host == "[::1]";
+  if (absl::EqualsIgnoreCase(ToAbsl(host), "localhost") || host == "::1" || host == "[::1]")
+    return true;
+  // An address, and no name that only begins like one.
+  return host.starts_with("127.") &&
+         host.find_first_not_of("0123456789.") == std::string_view::npos;
 }
 
 // A name that resolves to loopback is how a stranger's web page would get here as "same origin".
