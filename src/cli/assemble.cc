@@ -7,20 +7,28 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "catalog/embedded_catalog.h"
+#include "catalog/rest_catalog.h"
 #include "io/local_store.h"
 #include "postgres/list_tables.h"
 
 namespace fjord {
 namespace {
 
-// A folder as a location; s3://… as it is.
-std::string AsLocation(const std::string& folder) {
-  return folder.starts_with("/") ? StrCat("file://", folder) : folder;
-}
-
 absl::StatusOr<std::shared_ptr<ObjectStore>> OpenStore(const Lake& lake) {
   if (lake.s3) return absl::UnimplementedError("lake.storage.s3: not yet: this version of fjord cannot write to S3");
   return std::shared_ptr<ObjectStore>(OpenLocalStore());
+}
+
+absl::StatusOr<RestCatalogOptions> RestOptions(const RestCatalogConfig& config) {
+  RestCatalogOptions options{.uri = config.uri, .warehouse = config.warehouse, .oauth2_uri = config.oauth2_uri};
+  if (!config.scope.empty()) options.scope = config.scope;
+  if (config.token) {
+    ASSIGN_OR_RETURN(options.token, config.token->Read());
+  }
+  if (config.credential) {
+    ASSIGN_OR_RETURN(options.credential, config.credential->Read());
+  }
+  return options;
 }
 
 DivergenceRule RuleOf(OnDivergence policy) {
@@ -72,18 +80,26 @@ absl::StatusOr<std::vector<ReplicatedTableOptions>> ExpandTables(const Replicati
 
 }  // namespace
 
+std::string WarehouseLocation(const EmbeddedCatalogConfig& catalog) {
+  return catalog.warehouse.starts_with("/") ? StrCat("file://", catalog.warehouse) : catalog.warehouse;
+}
+
 absl::StatusOr<LakeHandle> OpenLake(const Replication& replication) {
   LakeHandle handle;
   ASSIGN_OR_RETURN(handle.store, OpenStore(replication.lake));
   if (const auto* embedded = std::get_if<EmbeddedCatalogConfig>(&replication.lake.catalog)) {
     const std::string database = StrCat(embedded->path, "/catalog.db");
     ASSIGN_OR_RETURN(handle.catalog, OpenEmbeddedCatalog({.database = database, .name = embedded->name,
-                                                          .warehouse = AsLocation(embedded->warehouse)},
+                                                          .warehouse = WarehouseLocation(*embedded)},
                                                          handle.store.get()));
     handle.description = StrCat("embedded catalog ", database);
     return handle;
   }
-  return absl::UnimplementedError("lake.catalog.rest: not yet: this version of fjord has no REST client");
+  const auto& rest = std::get<RestCatalogConfig>(replication.lake.catalog);
+  ASSIGN_OR_RETURN(RestCatalogOptions options, RestOptions(rest));
+  ASSIGN_OR_RETURN(handle.catalog, OpenRestCatalog(std::move(options)));
+  handle.description = StrCat("REST catalog ", RedactPasswords(rest.uri));
+  return handle;
 }
 
 absl::StatusOr<LakeHandle> OpenLakeForReading(const Replication& replication) {

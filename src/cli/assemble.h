@@ -27,6 +27,9 @@ absl::StatusOr<LakeHandle> OpenLakeForReading(const Replication& replication);
 absl::StatusOr<ConnectionOptions> SourceConnection(const Replication& replication);
 SourceCheckOptions CheckOptionsFor(const Replication& replication, const ConnectionOptions& connection);
 
+// Where the embedded catalog puts tables: "file:///data/lake", "s3://bucket/prefix".
+std::string WarehouseLocation(const EmbeddedCatalogConfig& catalog);
+
 // Asks the source which tables the configured entries stand for. kFailedPrecondition: none at all.
 absl::StatusOr<ReplicationOptions> MakeReplicationOptions(const Config& config, const Replication& replication);
 

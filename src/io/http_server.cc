@@ -12,6 +12,8 @@
 namespace fjord {
 namespace {
 
+constexpr size_t kThreads = 16;
+
 std::string Lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
@@ -47,7 +49,9 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpServerOp
   server.set_payload_max_length(options.request_bytes_max);
   server.set_read_timeout(30);
   server.set_write_timeout(30);
-  server.set_keep_alive_timeout(5);
+  // An idle connection holds one of the threads, and the end waits for it.
+  server.set_keep_alive_timeout(1);
+  server.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
   const auto answer = [handler = std::move(handler)](const httplib::Request& in, httplib::Response& out) {
     const HttpServerResponse response = handler(FromLibrary(in));
     out.status = response.status;
