@@ -1,6 +1,7 @@
 #include "cli/assemble.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <thread>
 
@@ -9,14 +10,42 @@
 #include "catalog/embedded_catalog.h"
 #include "catalog/rest_catalog.h"
 #include "io/local_store.h"
+#include "io/routing_store.h"
+#include "io/s3_store.h"
 #include "postgres/list_tables.h"
 
 namespace fjord {
 namespace {
 
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+absl::StatusOr<S3Credentials> S3CredentialsOf(const std::optional<S3Config>& config) {
+  if (!config || !config->credential) {
+    return S3Credentials{.access_key_id = Environment("AWS_ACCESS_KEY_ID"),
+                         .secret_access_key = Secret(Environment("AWS_SECRET_ACCESS_KEY")),
+                         .session_token = Secret(Environment("AWS_SESSION_TOKEN"))};
+  }
+  S3Credentials credentials;
+  ASSIGN_OR_RETURN(const Secret access_key_id, config->credential->access_key_id.Read());
+  credentials.access_key_id = access_key_id.Reveal();
+  ASSIGN_OR_RETURN(credentials.secret_access_key, config->credential->secret_access_key.Read());
+  if (config->credential->session_token) {
+    ASSIGN_OR_RETURN(credentials.session_token, config->credential->session_token->Read());
+  }
+  return credentials;
+}
+
+// S3 is there without lake.storage.s3 too: then all of its settings come from the environment.
 absl::StatusOr<std::shared_ptr<ObjectStore>> OpenStore(const Lake& lake) {
-  if (lake.s3) return absl::UnimplementedError("lake.storage.s3: not yet: this version of fjord cannot write to S3");
-  return std::shared_ptr<ObjectStore>(OpenLocalStore());
+  S3Options options;
+  if (lake.s3) options = {.endpoint = lake.s3->endpoint, .region = lake.s3->region, .path_style = lake.s3->path_style};
+  if (!lake.s3 || options.region.empty()) options.region = Environment("AWS_REGION");
+  ASSIGN_OR_RETURN(options.credentials, S3CredentialsOf(lake.s3));
+  ASSIGN_OR_RETURN(std::unique_ptr<ObjectStore> s3, OpenS3Store(std::move(options)));
+  return std::shared_ptr<ObjectStore>(MakeRoutingStore(OpenLocalStore(), std::move(s3)));
 }
 
 absl::StatusOr<RestCatalogOptions> RestOptions(const RestCatalogConfig& config) {

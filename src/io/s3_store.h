@@ -21,8 +21,8 @@ struct S3Options {
   std::string endpoint;              // empty: Amazon's of the region
   std::string region = "us-east-1";
   bool path_style = false;           // https://endpoint/bucket rather than https://bucket.endpoint
-  S3Credentials credentials;         // unless there is a provider
-  S3CredentialsProvider provider;
+  S3Credentials credentials = {};    // unless there is a provider
+  S3CredentialsProvider provider = {};
 };
 
 // kInvalidArgument when the endpoint is no http:// or https:// address.

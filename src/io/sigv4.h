@@ -15,8 +15,8 @@ namespace fjord {
 
 struct S3Credentials {
   std::string access_key_id;
-  Secret secret_access_key;
-  Secret session_token;  // empty: none
+  Secret secret_access_key = {};
+  Secret session_token = {};  // empty: none
   absl::Time expires = absl::InfiniteFuture();
 };
 
