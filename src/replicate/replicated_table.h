@@ -59,11 +59,15 @@ struct ReplicatedTable {
   absl::Time retry_at = absl::InfinitePast();
   absl::Duration backoff = absl::Milliseconds(200);
 
-  void Block(std::string why) {
+  // Waits for a person.
+  void Block(std::string why) { SetAside(std::move(why), TablePhase::kBlocked); }
+  // Changes are dropped until the table joins the stream again. The phase is set once: the runner ends when it sees every
+  // table blocked.
+  void SetAside(std::string why, TablePhase next) {
     std::lock_guard lock(mutex_);
     reason_ = std::move(why);
     routed.blocked = true;
-    phase = TablePhase::kBlocked;
+    phase = next;
   }
   std::string reason() const {
     std::lock_guard lock(mutex_);

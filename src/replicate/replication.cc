@@ -275,10 +275,8 @@ absl::Status ReplicationRunner::Impl::OpenLake(ReplicatedTable& entry) {
 void ReplicationRunner::Impl::OpenEntry(ReplicatedTable& entry) {
   const absl::Status opened = OpenLake(entry);
   if (!opened.ok()) {
-    entry.Block(StrCat(Message(opened)));
-    if (IsPassing(opened)) {
-      entry.phase = TablePhase::kRewinding;
-    } else {
+    entry.SetAside(StrCat(Message(opened)), IsPassing(opened) ? TablePhase::kRewinding : TablePhase::kBlocked);
+    if (!IsPassing(opened)) {
       LogError("a table is set aside", {{"table", entry.source.name}, {"reason", Message(opened)}});
     }
     return;
@@ -526,7 +524,8 @@ absl::Status ReplicationRunner::Impl::BeforeConnect() {
     if (entry->phase != TablePhase::kJoining || entry->busy) continue;
     entry->routed.feed.Clear();
     entry->routed.skip_until = Lsn(entry->routed.watermark_lsn.load());
-    entry->routed.touched_lsn = entry->routed.watermark_lsn.load();
+    // touched_lsn stays: what was received and dropped above the watermark keeps the table pending, and so the slot in
+    // place, until it was received again and published.
     entry->routed.blocked = false;
     entry->phase = TablePhase::kLive;
   }
@@ -605,10 +604,9 @@ void ReplicationRunner::Impl::RunEpoch(ReplicatedTable& entry) {
     entry.backoff = absl::Milliseconds(200);
   } else if (IsPassing(status)) {
     LogWarning("a table is rewound to its watermark", {{"table", entry.source.name}, {"reason", Message(status)}});
-    entry.Block(StrCat(Message(status)));
     entry.retry_at = absl::Now() + entry.backoff;
     entry.backoff = std::min(entry.backoff * 2, kRewindBackoffMax);
-    entry.phase = TablePhase::kRewinding;
+    entry.SetAside(StrCat(Message(status)), TablePhase::kRewinding);
   } else {
     LogError("a table is set aside", {{"table", entry.source.name}, {"reason", Message(status)}});
     entry.Block(StrCat(Message(status)));

@@ -92,8 +92,8 @@ absl::Status Router::OnChange(std::string_view payload) {
 
 absl::Status Router::Add(RoutedTable& table, ChangeKind kind, Xid xid, std::string_view head, std::string_view rest) {
   if (table.blocked.load(std::memory_order_relaxed)) {
-    // The commit still has to make the table pending, but its records are of no use.
-    if (!in_stream_block_) current_.try_emplace(table.oid);
+    // The records are of no use, but the commit has to make the table pending: it will be received again.
+    (in_stream_block_ ? open_[stream_xid_].tables : current_).try_emplace(table.oid);
     return absl::OkStatus();
   }
   TableChanges& changes = in_stream_block_ ? open_[stream_xid_].tables[table.oid] : current_[table.oid];
