@@ -37,9 +37,10 @@ absl::StatusOr<uint64_t> ByteReader::Varint64() {
   for (int shift = 0; shift < 64; shift += 7) {
     ASSIGN_OR_RETURN(const uint8_t byte, Byte());
     v |= uint64_t{byte & 0x7fu} << shift;
+    if (shift == 63 && byte > 1) break;
     if ((byte & 0x80) == 0) return v;
   }
-  return absl::DataLossError("a variable-length integer is longer than 10 bytes");
+  return absl::DataLossError("a variable-length integer has more than 64 bits");
 }
 
 absl::StatusOr<std::string_view> ByteReader::Bytes(size_t size) {

@@ -38,7 +38,9 @@ SqliteStatement& SqliteStatement::operator=(SqliteStatement&& other) noexcept {
 SqliteStatement::~SqliteStatement() { sqlite3_finalize(statement_); }
 
 void SqliteStatement::Bind(int parameter, std::string_view text) {
-  sqlite3_bind_text(statement_, parameter + 1, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT);
+  // A null pointer would bind NULL.
+  const char* bytes = text.empty() ? "" : text.data();
+  sqlite3_bind_text64(statement_, parameter + 1, bytes, text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 void SqliteStatement::BindInt(int parameter, int64_t value) { sqlite3_bind_int64(statement_, parameter + 1, value); }
 void SqliteStatement::BindNull(int parameter) { sqlite3_bind_null(statement_, parameter + 1); }
