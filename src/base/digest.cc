@@ -51,6 +51,23 @@ std::array<uint32_t, 256> MakeCrcTable() {
   return table;
 }
 
+uint32_t CrcByTable(uint32_t crc, std::string_view data) {
+  static const std::array<uint32_t, 256> table = MakeCrcTable();
+  for (const char c : data) crc = table[(crc ^ static_cast<uint8_t>(c)) & 0xff] ^ (crc >> 8);
+  return crc;
+}
+
+#if defined(__x86_64__)
+// Some twenty times as fast as the table.
+__attribute__((target("sse4.2"))) uint32_t CrcByInstruction(uint32_t crc, std::string_view data) {
+  uint64_t wide = crc;
+  for (; data.size() >= 8; data.remove_prefix(8)) wide = __builtin_ia32_crc32di(wide, GetFixed64(data.data()));
+  crc = static_cast<uint32_t>(wide);
+  for (const char c : data) crc = __builtin_ia32_crc32qi(crc, static_cast<uint8_t>(c));
+  return crc;
+}
+#endif
+
 }  // namespace
 
 Hash128 SipHash128(const std::array<uint64_t, 2>& key, std::string_view data) {
@@ -88,10 +105,11 @@ std::string HmacSha256(std::string_view key, std::string_view data) {
 std::string Hex(std::string_view bytes) { return absl::BytesToHexString(ToAbsl(bytes)); }
 
 uint32_t Crc32c(std::string_view data) {
-  static const std::array<uint32_t, 256> table = MakeCrcTable();
-  uint32_t crc = 0xffffffffu;
-  for (const char c : data) crc = table[(crc ^ static_cast<uint8_t>(c)) & 0xff] ^ (crc >> 8);
-  return ~crc;
+#if defined(__x86_64__)
+  static const bool has_instruction = __builtin_cpu_supports("sse4.2");
+  if (has_instruction) return ~CrcByInstruction(0xffffffffu, data);
+#endif
+  return ~CrcByTable(0xffffffffu, data);
 }
 
 std::string RandomBytes(size_t size) {

@@ -111,6 +111,18 @@ absl::Status MappedFile::SyncRange(uint64_t offset, uint64_t size) {
   return absl::OkStatus();
 }
 
+// Advice all three: what the system does not do now, the first access does.
 void MappedFile::ExpectRandomAccess() { madvise(data_, mapped_, MADV_RANDOM); }
+
+void MappedFile::WillNeed(const void* address, uint64_t size) {
+  const uint64_t from = PageOffset(address);
+  const uint64_t end = static_cast<uint64_t>(static_cast<const char*>(address) - data_) + size;
+  madvise(data_ + from, std::min(end, size_) - from, MADV_WILLNEED);
+}
+
+bool MappedFile::InMemory(const void* address) const {
+  unsigned char resident = 0;
+  return mincore(data_ + PageOffset(address), kPageBytes, &resident) != 0 || (resident & 1) != 0;
+}
 
 }  // namespace fjord

@@ -17,6 +17,8 @@ namespace fjord {
 // Holds an exclusive lock of the file while it is open. Not thread-safe.
 class MappedFile {
  public:
+  static constexpr uint64_t kPageBytes = 4096;
+
   // An empty file in place of whatever is at `path`. kUnavailable: open in another process.
   static absl::StatusOr<std::unique_ptr<MappedFile>> Create(const std::string& path);
   // kNotFound: no file. kUnavailable: open in another process.
@@ -40,14 +42,21 @@ class MappedFile {
   absl::Status Sync();
   // The same for some bytes only; `offset` is a multiple of the page size.
   absl::Status SyncRange(uint64_t offset, uint64_t size);
-  // Reads of one page do not fetch its neighbours; for files larger than memory with random access.
+  // From now on the first access to a page reads that page alone; otherwise a megabyte around it may be read.
   void ExpectRandomAccess();
+  // Begins to read these bytes if they are not in memory, and does not wait.
+  void WillNeed(const void* address, uint64_t size);
+  // Whether the page of this byte is in memory.
+  bool InMemory(const void* address) const;
 
  private:
   MappedFile(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
   static absl::StatusOr<std::unique_ptr<MappedFile>> OpenWith(const std::string& path, int flags);
   absl::Status Lock();
   absl::Status Map(uint64_t size);
+  uint64_t PageOffset(const void* address) const {
+    return static_cast<uint64_t>(static_cast<const char*>(address) - data_) / kPageBytes * kPageBytes;
+  }
 
   std::string path_;
   int fd_;

@@ -62,6 +62,16 @@ TEST_F(MappedFileTest, GrowingBeyondALimitChangesNothing) {
   ASSERT_TRUE(file->Grow(1 << 20).ok());
 }
 
+TEST_F(MappedFileTest, AdviceLeavesTheBytesAsTheyAre) {
+  auto file = *MappedFile::Create(path_);
+  ASSERT_TRUE(file->Grow(1 << 20).ok());
+  file->ExpectRandomAccess();
+  file->data()[70'000] = 'x';
+  EXPECT_TRUE(file->InMemory(file->data() + 70'000));
+  file->WillNeed(file->data() + 70'000, 1 << 20);
+  EXPECT_EQ(file->data()[70'000], 'x');
+}
+
 TEST_F(MappedFileTest, ANamelessFileHasNoName) {
   const std::string folder = testing::TempDir() + "/nameless-" + RandomUuid();
   std::filesystem::create_directory(folder);

@@ -19,6 +19,9 @@ constexpr size_t kRadixBuckets = size_t{1} << kRadixBits;
 // Below this a comparison sort is faster than clearing the buckets.
 constexpr size_t kRadixSortMin = 256;
 
+// Of how many keys of a batch the page is looked for, to know whether the index is in memory.
+constexpr size_t kResidencySamples = 32;
+
 uint32_t NextSlot(uint32_t slot) { return slot + 1 == kSlotsPerSegment ? 0 : slot + 1; }
 
 // The slot that holds the key, or the empty one where its search ends.
@@ -89,10 +92,35 @@ void RowIndex::SortByHash() {
   }
 }
 
+void RowIndex::BeginBatch() {
+  SortByHash();
+  if (!LooksResident()) FetchPages();
+}
+
+bool RowIndex::LooksResident() const {
+  const size_t stride = std::max<size_t>(1, items_.size() / kResidencySamples);
+  for (size_t i = 0; i < items_.size(); i += stride) {
+    if (!file_->file().InMemory(file_->Home(items_[i].high))) return false;
+  }
+  return true;
+}
+
+// Many reads at a time instead of one after the other. Asking for a page that is there costs as much as a look-up, so it is
+// done only when some are not.
+void RowIndex::FetchPages() {
+  uintptr_t asked = 0;
+  for (const Item& item : items_) {
+    const RowIndexSlot* home = file_->Home(item.high);
+    const uintptr_t page = reinterpret_cast<uintptr_t>(home) / MappedFile::kPageBytes;
+    if (page != asked) file_->file().WillNeed(home, sizeof(RowIndexSlot));
+    asked = page;
+  }
+}
+
 void RowIndex::Find(std::span<const Hash128> hashes, std::span<RowLocation> out) {
   items_.resize(hashes.size());
   for (size_t i = 0; i < hashes.size(); ++i) items_[i] = {hashes[i].high, static_cast<uint32_t>(i)};
-  SortByHash();
+  BeginBatch();
   for (size_t i = 0; i < std::min(kPrefetchAhead, items_.size()); ++i) Prefetch(file_->Home(items_[i].high));
   for (size_t i = 0; i < items_.size(); ++i) {
     if (i + kPrefetchAhead < items_.size()) Prefetch(file_->Home(items_[i + kPrefetchAhead].high));
@@ -109,7 +137,7 @@ absl::Status RowIndex::ApplyAndFetch(std::span<const IndexChange> changes, std::
   RETURN_IF_ERROR(file_->BeginChanges());
   items_.resize(changes.size());
   for (size_t i = 0; i < changes.size(); ++i) items_[i] = {changes[i].key.high, static_cast<uint32_t>(i)};
-  SortByHash();
+  BeginBatch();
   RETURN_IF_ERROR(MakeRoom(changes));
   ApplySorted(changes, previous);
   return absl::OkStatus();
@@ -178,6 +206,7 @@ absl::StatusOr<uint64_t> RowIndex::Sweep(absl::FunctionRef<bool(FileNumber)> gon
   std::vector<IndexChange> changes;
   for (uint64_t i = 0; i < file_->directory_size();) {
     const RowIndexFile::Segment segment = file_->SegmentAt(i);
+    file_->file().WillNeed(segment.slots, kSegmentBytes);
     changes.clear();
     for (uint32_t slot = 0; slot < kSlotsPerSegment; ++slot) {
       const RowIndexSlot& entry = segment.slots[slot];
@@ -195,6 +224,7 @@ absl::StatusOr<uint64_t> RowIndex::Sweep(absl::FunctionRef<bool(FileNumber)> gon
 void RowIndex::ForEachEntry(absl::FunctionRef<void(const Hash128&, RowLocation)> visit) const {
   for (uint64_t i = 0; i < file_->directory_size();) {
     const RowIndexFile::Segment segment = file_->SegmentAt(i);
+    file_->file().WillNeed(segment.slots, kSegmentBytes);
     for (uint32_t slot = 0; slot < kSlotsPerSegment; ++slot) {
       const RowIndexSlot& entry = segment.slots[slot];
       if (entry.location != 0) visit({entry.low, entry.high}, UnpackLocation(entry.location));

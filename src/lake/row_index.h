@@ -124,7 +124,11 @@ class RowIndex {
 
   explicit RowIndex(std::unique_ptr<RowIndexFile> file);
 
+  // Sorts the batch in items_ and asks for its pages when they are not in memory.
+  void BeginBatch();
   void SortByHash();
+  bool LooksResident() const;
+  void FetchPages();
   absl::Status MakeRoom(std::span<const IndexChange> changes);
   uint64_t CountNewKeys(std::span<const IndexChange> changes, std::span<const Item> group) const;
   void ApplySorted(std::span<const IndexChange> changes, std::span<RowLocation> previous);

@@ -3,6 +3,8 @@
 // `lake_bench --benchmark_format=json` is what the measure `row-index` of bench/ reads; items_per_second is keys a second.
 // FJORD_BENCH_ROWS changes the number of rows, FJORD_BENCH_FOLDER the place of the file (default: the current folder).
 #include <benchmark/benchmark.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -120,6 +122,41 @@ void RemoveAndPutBack(benchmark::State& state) {
   state.SetItemsProcessed(static_cast<int64_t>(state.iterations() * kBatch));
 }
 BENCHMARK(RemoveAndPutBack)->Unit(benchmark::kMillisecond)->MinTime(2);
+
+// After a start: nothing of the file is in memory. Stays below the others by what the disk can read.
+void LookUpOnDisk(benchmark::State& state) {
+  constexpr size_t kColdBatch = 2'000;  // few enough that hardly two of them share a page
+  const std::string path = Folder() + "/row_index_bench.rows";
+  {
+    auto index = RowIndex::Create(path, {});
+    if (!index.ok()) return state.SkipWithError("create");
+    std::vector<IndexChange> batch;
+    for (uint64_t row = 0; row < Rows(); ++row) {
+      batch.push_back({KeyOf(row), {FileNumber(1), RowPosition(0)}});
+      if (batch.size() < 65'536 && row + 1 < Rows()) continue;
+      if (!(*index)->Apply(batch).ok()) return state.SkipWithError("apply");
+      batch.clear();
+    }
+    if (!(*index)->FinishStep({}).ok() || !(*index)->Close().ok()) return state.SkipWithError("close");
+  }
+  std::mt19937_64 random(45);
+  std::vector<Hash128> keys;
+  std::vector<IndexChange> changes;
+  std::vector<RowLocation> places(kBatch);
+  for (auto _ : state) {
+    state.PauseTiming();
+    const int fd = open(path.c_str(), O_RDONLY);
+    posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+    close(fd);
+    auto index = *RowIndex::Open(path);
+    RandomBatch(random, keys, changes);
+    state.ResumeTiming();
+    index->Find(std::span(keys).first(kColdBatch), places);
+  }
+  state.SetItemsProcessed(static_cast<int64_t>(state.iterations() * kColdBatch));
+  unlink(path.c_str());
+}
+BENCHMARK(LookUpOnDisk)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(5);
 
 void FirstLoad(benchmark::State& state) {
   constexpr uint64_t kLoaded = 2'000'000;

@@ -12,7 +12,6 @@
 namespace fjord {
 namespace {
 
-constexpr uint64_t kHeaderPageBytes = 4096;
 constexpr uint32_t kFirstSegment = 1;
 constexpr uint64_t kSegmentsWhenEmpty = 2;
 
@@ -63,6 +62,7 @@ absl::StatusOr<std::unique_ptr<RowIndexFile>> RowIndexFile::Create(std::unique_p
   }
   ASSIGN_OR_RETURN(const auto boot, BootId());
   RETURN_IF_ERROR(file->Grow(kSegmentsWhenEmpty * kSegmentBytes));
+  file->ExpectRandomAccess();
   std::unique_ptr<RowIndexFile> made(new RowIndexFile(std::move(file)));
   made->Format(options);
   made->header_->boot_id[0] = boot[0];
@@ -96,6 +96,7 @@ void RowIndexFile::Format(const RowIndexOptions& options) {
 
 absl::StatusOr<std::unique_ptr<RowIndexFile>> RowIndexFile::Open(std::unique_ptr<MappedFile> file) {
   if (file->size() < kSegmentsWhenEmpty * kSegmentBytes) return Damaged("the file is too short");
+  file->ExpectRandomAccess();
   std::unique_ptr<RowIndexFile> opened(new RowIndexFile(std::move(file)));
   opened->base_ = opened->file_->data();
   opened->header_ = reinterpret_cast<RowIndexHeader*>(opened->base_);
@@ -265,7 +266,7 @@ absl::Status RowIndexFile::MarkDirty() {
   Store(header_->boot_id[0], boot[0]);
   Store(header_->boot_id[1], boot[1]);
   Store(header_->clean, 0);
-  RETURN_IF_ERROR(file_->SyncRange(0, kHeaderPageBytes));
+  RETURN_IF_ERROR(file_->SyncRange(0, MappedFile::kPageBytes));
   dirty_ = true;
   return absl::OkStatus();
 }
@@ -352,6 +353,7 @@ absl::Status RowIndexFile::Split(uint64_t high) {
 }
 
 void RowIndexFile::Distribute(const Segment& old, RowIndexSlot* low, RowIndexSlot* high, uint32_t counts[2]) {
+  file_->WillNeed(old.slots, kSegmentBytes);
   std::memset(static_cast<void*>(low), 0, kSegmentBytes);
   std::memset(static_cast<void*>(high), 0, kSegmentBytes);
   const int depth = old.word.depth();
@@ -431,7 +433,7 @@ absl::Status RowIndexFile::Close() {
   Store(header_->clean_crc, CleanCrc());
   RETURN_IF_ERROR(file_->Sync());
   Store(header_->clean, 1);
-  return file_->SyncRange(0, kHeaderPageBytes);
+  return file_->SyncRange(0, MappedFile::kPageBytes);
 }
 
 }  // namespace fjord

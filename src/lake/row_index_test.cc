@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -286,6 +287,24 @@ TEST(RowIndexOpen, AfterAKillOfTheProcessTheFileIsGood) {
   auto index = RowIndex::Open(folder / "a");
   ASSERT_TRUE(index.ok()) << index.status();
   ExpectEqualsModel(**index, model);
+}
+
+// Its pages come from the disk, where the folder for tests is on one.
+TEST(RowIndexOpen, AnIndexThatIsNotInMemoryIsReadInBatches) {
+  const ScopedFolder folder;
+  const IndexModel model = MakeIndex(folder / "a", Ending::kClose);
+  const int fd = open((folder / "a").c_str(), O_RDONLY);
+  posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+  close(fd);
+  auto index = *RowIndex::Open(folder / "a");
+  std::vector<Hash128> keys;
+  for (const auto& [key, location] : model) keys.push_back(key);
+  for (size_t i = 0; i < keys.size(); i += 100) {
+    const std::span<const Hash128> batch(keys.data() + i, std::min<size_t>(100, keys.size() - i));
+    std::vector<RowLocation> found(batch.size());
+    index->Find(batch, found);
+    for (size_t n = 0; n < batch.size(); ++n) ASSERT_EQ(found[n], model.at(batch[n]));
+  }
 }
 
 TEST(RowIndexOpen, TwoProcessesCannotHaveOneIndex) {
