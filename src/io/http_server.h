@@ -13,9 +13,9 @@ namespace fjord {
 
 struct HttpServerRequest {
   std::string method;
-  std::string path;                            // as it was sent: percent-encoded, without the query
+  std::string path;  // as it was sent: percent-encoded, without the query
   std::multimap<std::string, std::string> query;  // decoded
-  std::map<std::string, std::string> headers;  // names in lower case
+  std::map<std::string, std::string> headers;     // names in lower case
   std::string body;
 };
 
@@ -26,12 +26,12 @@ struct HttpServerResponse {
   std::map<std::string, std::string> headers;
 };
 
-// Called by several threads at once; must not throw.
+// Called by several threads at once. An exception becomes status 500, without its text.
 using HttpHandler = std::function<HttpServerResponse(const HttpServerRequest&)>;
 
 struct HttpServerOptions {
   std::string host = "127.0.0.1";
-  int port = 0;                                // 0: a free one
+  int port = 0;  // 0: a free one
   uint64_t request_bytes_max = 16 << 20;
 };
 
@@ -39,7 +39,8 @@ struct HttpServerOptions {
 class HttpServer {
  public:
   // kFailedPrecondition when the address cannot be bound.
-  static absl::StatusOr<std::unique_ptr<HttpServer>> Start(const HttpServerOptions& options, HttpHandler handler);
+  static absl::StatusOr<std::unique_ptr<HttpServer>> Start(const HttpServerOptions& options,
+                                                           HttpHandler handler);
   ~HttpServer();
   int port() const;
 

@@ -20,14 +20,26 @@ absl::Status Failed(std::string_view doing, const std::string& path) {
   const int error = errno;
   const std::string text = StrCat("cannot ", doing, " ", path, ": ", std::strerror(error));
   switch (error) {
-    case ENOENT: return absl::NotFoundError(text);
-    case EEXIST: return absl::AlreadyExistsError(text);
+    case ENOENT:
+      return absl::NotFoundError(text);
+    case EEXIST:
+      return absl::AlreadyExistsError(text);
     case ENOSPC:
-    case EDQUOT: return absl::ResourceExhaustedError(text);
+    case EDQUOT:
+    case EFBIG:
+      return absl::ResourceExhaustedError(text);
     case EACCES:
     case EPERM:
-    case EROFS: return absl::FailedPreconditionError(text);
-    default: return absl::UnavailableError(text);
+    case EROFS:
+      return absl::FailedPreconditionError(
+          StrCat(text, ": let the user that runs fjord read and write there"));
+    case ENOTDIR:
+    case EISDIR:
+    case ELOOP:
+    case ENAMETOOLONG:
+      return absl::FailedPreconditionError(text);
+    default:
+      return absl::UnavailableError(text);
   }
 }
 
@@ -76,7 +88,8 @@ absl::Status SyncFolder(const std::filesystem::path& folder) {
 
 // A new folder's name is synced too, up to the first one that was there.
 absl::Status MakeFolders(const std::filesystem::path& folder) {
-  if (folder.empty() || std::filesystem::is_directory(folder)) return absl::OkStatus();
+  std::error_code error;  // whatever it says, mkdir says it better
+  if (folder.empty() || std::filesystem::is_directory(folder, error)) return absl::OkStatus();
   RETURN_IF_ERROR(MakeFolders(folder.parent_path()));
   if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) return Failed("make", folder.string());
   return SyncFolder(folder.parent_path());
@@ -152,7 +165,8 @@ class LocalStore : public ObjectStore {
     ASSIGN_OR_RETURN(File file, CreateFile(temporary));
     absl::Status status = file.Write(bytes);
     if (status.ok()) status = file.Sync();
-    if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0) status = Failed("rename", temporary);
+    if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0)
+      status = Failed("rename", temporary);
     if (!status.ok()) ::unlink(temporary.c_str());
     return status;
   }
@@ -175,7 +189,7 @@ class LocalStore : public ObjectStore {
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) return Failed("open", path);
     File file(fd, path);
-    struct stat info {};
+    struct stat info{};
     if (::fstat(fd, &info) != 0) return Failed("read", path);
     return std::make_unique<LocalObject>(std::move(file), static_cast<uint64_t>(info.st_size));
   }
@@ -184,14 +198,24 @@ class LocalStore : public ObjectStore {
     ASSIGN_OR_RETURN(const std::string path, PathOf(prefix));
     std::vector<ObjectInfo> found;
     std::error_code error;
-    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, error)) {
-      struct stat info {};
-      if (!entry.is_regular_file(error) || !entry.path().string().starts_with(path)) continue;
-      if (::stat(entry.path().c_str(), &info) != 0) continue;
-      found.push_back({StrCat("file://", entry.path().string()), static_cast<uint64_t>(info.st_size),
+    std::filesystem::recursive_directory_iterator entries(std::filesystem::path(path).parent_path(),
+                                                          error);
+    if (error == std::errc::no_such_file_or_directory) return found;
+    for (; !error && entries != std::filesystem::recursive_directory_iterator();
+         entries.increment(error)) {
+      const std::string& name = entries->path().native();
+      if (!name.starts_with(path)) {
+        // A folder goes on to the prefix, or nothing in it can have the prefix.
+        if (!path.starts_with(StrCat(name, "/"))) entries.disable_recursion_pending();
+        continue;
+      }
+      struct stat info{};
+      if (::stat(name.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
+      found.push_back({StrCat("file://", name), static_cast<uint64_t>(info.st_size),
                        int64_t{info.st_mtim.tv_sec} * 1000 + info.st_mtim.tv_nsec / 1'000'000});
     }
+    // Half a list would be taken for a whole one.
+    if (error) return absl::UnavailableError(StrCat("cannot list ", path, ": ", error.message()));
     return found;
   }
 
