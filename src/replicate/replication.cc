@@ -58,6 +58,7 @@ std::string_view TableStateName(TableState state) {
     case TableState::kStarting: return "starting";
     case TableState::kCopying: return "copying";
     case TableState::kStreaming: return "streaming";
+    case TableState::kRecovering: return "recovering";
     case TableState::kBlocked: return "blocked";
   }
   return "starting";
@@ -741,10 +742,10 @@ ReplicationStatus ReplicationRunner::Impl::Snapshot() const {
       case TablePhase::kCopying: table.state = TableState::kCopying; break;
       case TablePhase::kJoining:
       case TablePhase::kLive: table.state = TableState::kStreaming; break;
-      case TablePhase::kRewinding:
+      case TablePhase::kRewinding: table.state = TableState::kRecovering; break;
       case TablePhase::kBlocked: table.state = TableState::kBlocked; break;
     }
-    if (table.state == TableState::kBlocked) table.reason = entry->reason();
+    if (table.state == TableState::kBlocked || table.state == TableState::kRecovering) table.reason = entry->reason();
     table.rows = entry->counters.rows;
     table.watermark = Lsn(entry->routed.watermark_lsn.load());
     const FeedState feed = entry->routed.feed.state();

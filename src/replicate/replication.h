@@ -59,7 +59,13 @@ struct ReplicationEnvironment {
   Clock* clock = nullptr;
 };
 
-enum class TableState { kStarting, kCopying, kStreaming, kBlocked };
+enum class TableState {
+  kStarting,
+  kCopying,
+  kStreaming,
+  kRecovering,  // failed for a reason that may pass, and is brought back by itself
+  kBlocked,     // waits for a person
+};
 std::string_view TableStateName(TableState state);
 
 // What a table looks like now.
@@ -67,7 +73,7 @@ struct TableStatus {
   std::string source;
   std::string target;
   TableState state = TableState::kStarting;
-  std::string reason;           // of kBlocked
+  std::string reason;           // of kBlocked and kRecovering
   int64_t rows = 0;
   Lsn watermark;
   int64_t pending_bytes = 0;    // of changes received and not published
