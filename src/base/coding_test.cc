@@ -36,7 +36,8 @@ TEST(Coding, VarintsHaveTheBytesOfLeb128) {
   EXPECT_EQ(encoded(127), "\x7f");
   EXPECT_EQ(encoded(128), "\x80\x01");
   EXPECT_EQ(encoded(300), "\xac\x02");
-  EXPECT_EQ(encoded(std::numeric_limits<uint64_t>::max()), "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01");
+  EXPECT_EQ(encoded(std::numeric_limits<uint64_t>::max()),
+            "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01");
 }
 
 TEST(Coding, VarintsOfEveryLengthComeBack) {
@@ -56,8 +57,10 @@ TEST(Coding, VarintsOfEveryLengthComeBack) {
 TEST(ByteReader, AVarintThatEndsNowhereOrIsTooLargeIsDataLoss) {
   EXPECT_TRUE(absl::IsDataLoss(ByteReader("").Varint64().status()));
   EXPECT_TRUE(absl::IsDataLoss(ByteReader("\x80\x80").Varint64().status()));
-  EXPECT_TRUE(absl::IsDataLoss(ByteReader("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01").Varint64().status()));
-  EXPECT_TRUE(absl::IsDataLoss(ByteReader("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02").Varint64().status()));
+  EXPECT_TRUE(absl::IsDataLoss(
+      ByteReader("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01").Varint64().status()));
+  EXPECT_TRUE(
+      absl::IsDataLoss(ByteReader("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02").Varint64().status()));
 }
 
 TEST(ByteReader, EveryReadPastTheEndIsDataLossAndTakesNothing) {

@@ -38,9 +38,12 @@ TEST(KeyBytes, AreFixedForEachPhysicalForm) {
   // The row index is kept on disk: these bytes may not change.
   EXPECT_EQ(KeyOf({TypeKind::kInt}, [](Column& c) { c.int32s.push_back(-2); }), "\xfe\xff\xff\xff");
   EXPECT_EQ(KeyOf({TypeKind::kBoolean}, [](Column& c) { c.int32s.push_back(1); }), "\1\0\0\0"s);
-  EXPECT_EQ(KeyOf({TypeKind::kLong}, [](Column& c) { c.int64s.push_back(0x0102); }), "\2\1\0\0\0\0\0\0"s);
-  EXPECT_EQ(KeyOf({TypeKind::kDecimal, 38, 2}, [](Column& c) { c.int128s.push_back(-1); }), std::string(16, '\xff'));
-  EXPECT_EQ(KeyOf({TypeKind::kDecimal, 38, 2}, [](Column& c) { c.int128s.push_back(absl::MakeInt128(1, 2)); }),
+  EXPECT_EQ(KeyOf({TypeKind::kLong}, [](Column& c) { c.int64s.push_back(0x0102); }),
+            "\2\1\0\0\0\0\0\0"s);
+  EXPECT_EQ(KeyOf({TypeKind::kDecimal, 38, 2}, [](Column& c) { c.int128s.push_back(-1); }),
+            std::string(16, '\xff'));
+  EXPECT_EQ(KeyOf({TypeKind::kDecimal, 38, 2},
+                  [](Column& c) { c.int128s.push_back(absl::MakeInt128(1, 2)); }),
             "\2\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0"s);
   EXPECT_EQ(DoubleKey(1.0), "\0\0\0\0\0\0\xf0\x3f"s);
   EXPECT_EQ(FloatKey(1.0f), "\0\0\x80\x3f"s);
@@ -86,12 +89,13 @@ TEST(KeyBytes, FollowTheOrderOfTheKeyAndAreAppended) {
 }
 
 TEST(Column, AbsentValuesTakeAPlaceInEveryForm) {
-  for (const TypeKind kind : {TypeKind::kInt, TypeKind::kLong, TypeKind::kFloat, TypeKind::kDouble, TypeKind::kDecimal, TypeKind::kUuid}) {
+  for (const TypeKind kind : {TypeKind::kInt, TypeKind::kLong, TypeKind::kFloat, TypeKind::kDouble,
+                              TypeKind::kDecimal, TypeKind::kUuid}) {
     Column column({kind, 10, 2});
     column.Reserve(4);
     column.AppendNull();
-    const size_t values = column.int32s.size() + column.int64s.size() + column.floats.size() + column.doubles.size() +
-                          column.int128s.size() + column.bytes.size();
+    const size_t values = column.int32s.size() + column.int64s.size() + column.floats.size() +
+                          column.doubles.size() + column.int128s.size() + column.bytes.size();
     EXPECT_EQ(column.size(), 1u);
     EXPECT_EQ(column.valid[0], 0);
     EXPECT_EQ(values, 1u) << TypeName(column.type);

@@ -32,7 +32,8 @@ TEST(Lsn, IsReadInEitherCaseAndWithLeadingZeros) {
 }
 
 TEST(Lsn, OtherTextsAreRefusedWithTheText) {
-  for (const char* text : {"", "/", "1", "1/", "/1", "100000000/0", "0/100000000", "1/2/3", "g/0", "-1/0", "1/ 2", "0x1/2"}) {
+  for (const char* text : {"", "/", "1", "1/", "/1", "100000000/0", "0/100000000", "1/2/3", "g/0",
+                           "-1/0", "1/ 2", "0x1/2"}) {
     const absl::Status status = ParseLsn(text).status();
     EXPECT_TRUE(absl::IsInvalidArgument(status)) << text;
     EXPECT_NE(Message(status).find(text), std::string_view::npos) << text;

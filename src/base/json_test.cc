@@ -17,13 +17,15 @@ std::string Again(std::string_view text) {
 }
 
 TEST(Json, WhatIsParsedIsPrintedInTheSameOrder) {
-  for (const char* text : {R"({"b":1,"a":[true,false,null,"x",{}],"c":{"d":[]}})", "[]", "{}", "null", "true", R"("x")", "-0.5"}) {
+  for (const char* text : {R"({"b":1,"a":[true,false,null,"x",{}],"c":{"d":[]}})", "[]", "{}",
+                           "null", "true", R"("x")", "-0.5"}) {
     EXPECT_EQ(Again(text), text);
   }
 }
 
 TEST(Json, IntegersAreExactIn64Bits) {
-  EXPECT_EQ(Again("[9223372036854775807,-9223372036854775808,0,-1]"), "[9223372036854775807,-9223372036854775808,0,-1]");
+  EXPECT_EQ(Again("[9223372036854775807,-9223372036854775808,0,-1]"),
+            "[9223372036854775807,-9223372036854775808,0,-1]");
   EXPECT_TRUE(Json::Parse("9007199254740993")->is_int());
   // Beyond them a number is a double; and a double stays one when it is written.
   EXPECT_TRUE(Json::Parse("9223372036854775808")->is_double());
@@ -44,14 +46,16 @@ TEST(Json, StringsEscapeWhatJsonRequires) {
 }
 
 TEST(Json, WhatIsNoJsonIsRefused) {
-  for (const char* text : {"", " ", "{", "[1,]", "{\"a\":1,}", "01", "+1", "nul", "'a'", "\"\n\"", "1 2", "{a:1}", "\"\xff\"", "NaN",
-                           "\"\\ud800\"", "[1]]"}) {
+  for (const char* text : {"", " ", "{", "[1,]", "{\"a\":1,}", "01", "+1", "nul", "'a'", "\"\n\"",
+                           "1 2", "{a:1}", "\"\xff\"", "NaN", "\"\\ud800\"", "[1]]"}) {
     EXPECT_TRUE(absl::IsInvalidArgument(Json::Parse(text).status())) << text;
   }
 }
 
 TEST(Json, DepthIsBounded) {
-  const auto nested = [](size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
+  const auto nested = [](size_t depth) {
+    return std::string(depth, '[') + std::string(depth, ']');
+  };
   EXPECT_TRUE(Json::Parse(nested(200)).ok());
   EXPECT_TRUE(absl::IsInvalidArgument(Json::Parse(nested(201)).status()));
   EXPECT_TRUE(absl::IsInvalidArgument(Json::Parse(std::string(1'000'000, '[')).status()));
@@ -76,8 +80,10 @@ TEST(Json, MembersOfForeignInputAreNamedWhenTheyAreWrong) {
   EXPECT_TRUE(*object.GetBool("b"));
   EXPECT_TRUE(object.GetArray("a").ok());
   EXPECT_TRUE(object.GetObject("o").ok());
-  for (const absl::Status& status : {object.GetInt("s").status(), object.GetInt("s", 7).status(), object.GetString("s2").status(),
-                                     object.GetBool("s").status(), object.GetArray("s").status(), object.GetObject("s").status()}) {
+  for (const absl::Status& status :
+       {object.GetInt("s").status(), object.GetInt("s", 7).status(),
+        object.GetString("s2").status(), object.GetBool("s").status(),
+        object.GetArray("s").status(), object.GetObject("s").status()}) {
     EXPECT_TRUE(absl::IsInvalidArgument(status));
     EXPECT_NE(Message(status).find("'s"), std::string_view::npos) << status;
   }
@@ -89,7 +95,8 @@ TEST(Json, MembersOfForeignInputAreNamedWhenTheyAreWrong) {
 
 TEST(Json, PrettyTextIsTheSameValue) {
   const Json value = *Json::Parse(R"({"a":[1,{"b":[]}],"c":{}})");
-  EXPECT_EQ(value.DumpPretty(), "{\n  \"a\": [\n    1,\n    {\n      \"b\": []\n    }\n  ],\n  \"c\": {}\n}");
+  EXPECT_EQ(value.DumpPretty(),
+            "{\n  \"a\": [\n    1,\n    {\n      \"b\": []\n    }\n  ],\n  \"c\": {}\n}");
   EXPECT_EQ(*Json::Parse(value.DumpPretty()), value);
 }
 

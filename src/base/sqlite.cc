@@ -15,15 +15,21 @@ absl::Status ErrorOf(sqlite3* db, std::string_view doing) {
   const std::string text = StrCat(doing, ": ", sqlite3_errmsg(db));
   switch (sqlite3_errcode(db) & 0xff) {
     case SQLITE_BUSY:
-    case SQLITE_LOCKED: return absl::UnavailableError(text);
-    case SQLITE_FULL: return absl::ResourceExhaustedError(text);
+    case SQLITE_LOCKED:
+      return absl::UnavailableError(text);
+    case SQLITE_FULL:
+      return absl::ResourceExhaustedError(text);
     case SQLITE_CORRUPT:
-    case SQLITE_NOTADB: return absl::DataLossError(text);
-    case SQLITE_CONSTRAINT: return absl::AlreadyExistsError(text);
+    case SQLITE_NOTADB:
+      return absl::DataLossError(text);
+    case SQLITE_CONSTRAINT:
+      return absl::AlreadyExistsError(text);
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:
-    case SQLITE_PERM: return absl::FailedPreconditionError(text);
-    default: return absl::UnavailableError(text);
+    case SQLITE_PERM:
+      return absl::FailedPreconditionError(text);
+    default:
+      return absl::UnavailableError(text);
   }
 }
 
@@ -42,7 +48,9 @@ void SqliteStatement::Bind(int parameter, std::string_view text) {
   const char* bytes = text.empty() ? "" : text.data();
   sqlite3_bind_text64(statement_, parameter + 1, bytes, text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
 }
-void SqliteStatement::BindInt(int parameter, int64_t value) { sqlite3_bind_int64(statement_, parameter + 1, value); }
+void SqliteStatement::BindInt(int parameter, int64_t value) {
+  sqlite3_bind_int64(statement_, parameter + 1, value);
+}
 void SqliteStatement::BindNull(int parameter) { sqlite3_bind_null(statement_, parameter + 1); }
 
 absl::StatusOr<bool> SqliteStatement::Step() {
@@ -65,7 +73,8 @@ void SqliteStatement::Reset() {
 
 absl::StatusOr<std::unique_ptr<SqliteDatabase>> SqliteDatabase::Open(const std::string& path) {
   sqlite3* db = nullptr;
-  const int code = sqlite3_open_v2(path.c_str(), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int code = sqlite3_open_v2(
+      path.c_str(), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
   auto database = std::unique_ptr<SqliteDatabase>(new SqliteDatabase(db));
   if (code != SQLITE_OK) return ErrorOf(db, StrCat("cannot open ", path));
   sqlite3_busy_timeout(db, kBusyTimeoutMs);
@@ -75,13 +84,15 @@ absl::StatusOr<std::unique_ptr<SqliteDatabase>> SqliteDatabase::Open(const std::
 SqliteDatabase::~SqliteDatabase() { sqlite3_close_v2(db_); }
 
 absl::Status SqliteDatabase::Exec(const std::string& sql) {
-  if (sqlite3_exec(db_, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) return ErrorOf(db_, "SQLite");
+  if (sqlite3_exec(db_, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
+    return ErrorOf(db_, "SQLite");
   return absl::OkStatus();
 }
 
 absl::StatusOr<SqliteStatement> SqliteDatabase::Prepare(std::string_view sql) {
   sqlite3_stmt* statement = nullptr;
-  if (sqlite3_prepare_v2(db_, sql.data(), static_cast<int>(sql.size()), &statement, nullptr) != SQLITE_OK) {
+  if (sqlite3_prepare_v2(db_, sql.data(), static_cast<int>(sql.size()), &statement, nullptr) !=
+      SQLITE_OK) {
     return ErrorOf(db_, "SQLite");
   }
   return SqliteStatement(statement);

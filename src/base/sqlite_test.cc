@@ -24,7 +24,8 @@ class SqliteTest : public testing::Test {
     std::filesystem::create_directories(folder_);
     auto database = SqliteDatabase::Open(path_);
     EXPECT_TRUE(database.ok()) << database.status();
-    EXPECT_TRUE((*database)->Exec("CREATE TABLE IF NOT EXISTS t (k TEXT PRIMARY KEY, n INTEGER)").ok());
+    EXPECT_TRUE(
+        (*database)->Exec("CREATE TABLE IF NOT EXISTS t (k TEXT PRIMARY KEY, n INTEGER)").ok());
     return *std::move(database);
   }
 

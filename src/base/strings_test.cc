@@ -22,7 +22,8 @@ TEST(Strings, ParseIntTakesTheWholeTextOrNothing) {
   EXPECT_THAT(ParseInt<int32_t>("-12"), Optional(-12));
   EXPECT_THAT(ParseInt<uint8_t>("ff", 16), Optional(255));
   EXPECT_THAT(ParseInt<int64_t>("9223372036854775807"), Optional(INT64_MAX));
-  for (const char* text : {"", " 1", "1 ", "1x", "+1", "0x1", "--1", "1.0", "9223372036854775808"}) {
+  for (const char* text :
+       {"", " 1", "1 ", "1x", "+1", "0x1", "--1", "1.0", "9223372036854775808"}) {
     EXPECT_EQ(ParseInt<int64_t>(text), std::nullopt) << text;
   }
   EXPECT_EQ(ParseInt<uint32_t>("-1"), std::nullopt);
@@ -55,7 +56,8 @@ TEST(PercentEncoding, EveryByteComesBack) {
 }
 
 TEST(PercentEncoding, HalfAnEscapeIsNone) {
-  for (const char* text : {"%", "%2", "a%", "%g0", "%0g", "% 1", "%-1"}) EXPECT_EQ(PercentDecode(text), std::nullopt) << text;
+  for (const char* text : {"%", "%2", "a%", "%g0", "%0g", "% 1", "%-1"})
+    EXPECT_EQ(PercentDecode(text), std::nullopt) << text;
 }
 
 TEST(Nearest, IsATypingErrorAwayOrNothing) {

@@ -13,17 +13,17 @@ namespace fjord {
 namespace {
 
 constexpr int kTries = 5;
-constexpr absl::Duration kBackoffFirst = absl::Milliseconds(200);
 constexpr absl::Duration kBackoffMax = absl::Seconds(5);
-constexpr absl::Duration kRefreshBefore = absl::Minutes(5);
+constexpr absl::Duration kRefreshBeforeMax = absl::Minutes(5);
+constexpr absl::Duration kRefreshAgain = absl::Seconds(10);
 constexpr size_t kMessageBytesMax = 300;
 // The time that a request may take: this, and a second for each MiB that is sent or received.
 constexpr absl::Duration kTimeout = absl::Seconds(60);
 constexpr uint64_t kBytesPerSecondMin = uint64_t{1} << 20;
 
 // Doubles from try to try; between half of it and all of it, so that clients do not come back together.
-absl::Duration Backoff(int tries) {
-  const absl::Duration whole = std::min(kBackoffMax, kBackoffFirst * std::pow(2, tries));
+absl::Duration Backoff(absl::Duration first, int tries) {
+  const absl::Duration whole = std::min(kBackoffMax, first * std::pow(2, tries));
   return whole * (0.5 + 0.5 * static_cast<double>(RandomU64() % 1024) / 1024);
 }
 
@@ -87,7 +87,7 @@ S3Client::S3Client(S3Options options) : options_(std::move(options)) {
   while (prefix_.ends_with("/")) prefix_.pop_back();
   // The Host header that is signed goes without the scheme's own port.
   const std::string_view port = scheme_ == "https://" ? ":443" : ":80";
-  if (host_.ends_with(port)) host_.resize(host_.size() - port.size());
+  if (host_.ends_with(port)) host_.erase(host_.size() - port.size());
   credentials_.expires = absl::InfinitePast();
 }
 
@@ -102,19 +102,24 @@ S3Client::Target S3Client::TargetOf(const S3Request& request) const {
 absl::StatusOr<S3Credentials> S3Client::Credentials() {
   if (!options_.provider) return options_.credentials;
   const std::lock_guard lock(mutex_);
-  if (absl::Now() + kRefreshBefore < credentials_.expires) return credentials_;
+  const absl::Time now = absl::Now();
+  if (now < refresh_at_) return credentials_;
   absl::StatusOr<S3Credentials> fresh = options_.provider();
   if (fresh.ok()) {
     credentials_ = *std::move(fresh);
-  } else if (absl::Now() >= credentials_.expires) {
-    return fresh.status();
+    // Those that live for a minute are not asked for at every request.
+    refresh_at_ = credentials_.expires - std::min(kRefreshBeforeMax, (credentials_.expires - now) / 2);
+  } else if (now < credentials_.expires) {
+    refresh_at_ = now + kRefreshAgain;
+  } else {
+    return Annotate(fresh.status(), "credentials for S3");
   }
   return credentials_;
 }
 
 void S3Client::ForgetCredentials() {
   const std::lock_guard lock(mutex_);
-  credentials_.expires = absl::InfinitePast();
+  credentials_.expires = refresh_at_ = absl::InfinitePast();
 }
 
 absl::StatusOr<HttpResponse> S3Client::SendOnce(const S3Request& request, const std::string& payload_sha256) {
@@ -143,7 +148,7 @@ absl::StatusOr<HttpResponse> S3Client::Send(const S3Request& request) {
   const std::string payload_sha256 = Hex(Sha256(request.body));
   absl::StatusOr<HttpResponse> response;
   for (int tries = 0; tries < kTries; ++tries) {
-    if (tries > 0) absl::SleepFor(Backoff(tries - 1));
+    if (tries > 0) absl::SleepFor(Backoff(options_.backoff_first, tries - 1));
     response = SendOnce(request, payload_sha256);
     if (!response.ok()) {
       if (absl::IsUnavailable(response.status()) || absl::IsUnknown(response.status())) continue;

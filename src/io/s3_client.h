@@ -75,6 +75,7 @@ class S3Client {
   HttpClient http_;
   std::mutex mutex_;
   S3Credentials credentials_;  // guarded by mutex_; the provider's, expired at first
+  absl::Time refresh_at_ = absl::InfinitePast();  // guarded by mutex_
 };
 
 }  // namespace fjord

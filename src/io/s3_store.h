@@ -9,12 +9,14 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "io/object_store.h"
 #include "io/sigv4.h"
 
 namespace fjord {
 
-// Credentials that expire: called by one thread at a time, five minutes before the last ones expire.
+// Credentials that expire: called by one thread at a time, five minutes before the last ones expire, or when half of a
+// shorter life is over.
 using S3CredentialsProvider = std::function<absl::StatusOr<S3Credentials>()>;
 
 struct S3Options {
@@ -23,6 +25,7 @@ struct S3Options {
   bool path_style = false;           // https://endpoint/bucket rather than https://bucket.endpoint
   S3Credentials credentials = {};    // unless there is a provider
   S3CredentialsProvider provider = {};
+  absl::Duration backoff_first = absl::Milliseconds(200);  // doubles from try to try, up to 5 s
 };
 
 // kInvalidArgument when the endpoint is no http:// or https:// address.
