@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,10 +13,15 @@
 
 namespace fjord {
 
+// Of a longer string or binary value only this many first bytes are kept. That is far more than a shortened bound needs, and
+// more than any path of a data file has; as a whole value it must not be taken.
+inline constexpr size_t kStatsBytesMax = 8192;
+
 class ColumnStats {
  public:
   explicit ColumnStats(ColumnType type) : type_(type) {}
 
+  // Precondition: a column of the type's physical form.
   void Add(const Column& column);
 
   const ColumnType& type() const { return type_; }
@@ -28,20 +32,16 @@ class ColumnStats {
   bool has_range() const { return has_range_; }
   int64_t min_int() const { return min_int_; }
   int64_t max_int() const { return max_int_; }
+  // Of -0.0 and +0.0, which are equal, either.
   double min_double() const { return min_double_; }
   double max_double() const { return max_double_; }
   absl::int128 min_int128() const { return min_int128_; }
   absl::int128 max_int128() const { return max_int128_; }
-  // Compared as unsigned bytes, which for UTF-8 is the order of code points.
+  // Compared as unsigned bytes, which for UTF-8 is the order of code points. At most kStatsBytesMax bytes of each.
   const std::string& min_bytes() const { return min_bytes_; }
   const std::string& max_bytes() const { return max_bytes_; }
 
  private:
-  template <class T>
-  void AddIntegers(const std::vector<T>& values, const std::vector<uint8_t>& valid);
-  template <class T>
-  void AddFloats(const std::vector<T>& values, const std::vector<uint8_t>& valid);
-  void AddInt128s(const Column& column);
   void AddBytes(const Column& column);
 
   ColumnType type_;

@@ -1,6 +1,7 @@
 #include "columnar/position_delete_file.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/status.h"
 #include "base/strings.h"
@@ -16,6 +17,18 @@ std::vector<FileField> Fields() {
           {kDeletePositionId, "pos", {.kind = TypeKind::kLong}, true}};
 }
 
+absl::Status CheckPositions(const PositionsByPath& positions) {
+  bool any = false;
+  for (const auto& [path, rows] : positions) {
+    any |= !rows.empty();
+    if (path.size() > kStatsBytesMax) return absl::InvalidArgumentError("the path of a data file is too long");
+    if (std::adjacent_find(rows.begin(), rows.end(), std::greater_equal<>()) != rows.end()) {
+      return absl::InvalidArgumentError(StrCat("deleted positions of ", path, " do not ascend"));
+    }
+  }
+  return any ? absl::OkStatus() : absl::InvalidArgumentError("a position delete file must not be empty");
+}
+
 ColumnBatch EmptyBatch() {
   ColumnBatch batch;
   for (const FileField& field : Fields()) batch.columns.emplace_back(field.type);
@@ -25,7 +38,13 @@ ColumnBatch EmptyBatch() {
 }  // namespace
 
 absl::StatusOr<WrittenFile> WritePositionDeletes(const PositionsByPath& positions, std::unique_ptr<WriteStream> stream) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<ParquetWriter> writer, ParquetWriter::Create(Fields(), {}, std::move(stream)));
+  if (absl::Status status = CheckPositions(positions); !status.ok()) {
+    stream->Abort();
+    return status;
+  }
+  // PyIceberg reads the paths as a dictionary.
+  ASSIGN_OR_RETURN(const std::unique_ptr<ParquetWriter> writer,
+                   ParquetWriter::Create(Fields(), {.dictionary = DictionaryUse::kAlways}, std::move(stream)));
   ColumnBatch batch = EmptyBatch();
   for (const auto& [path, rows] : positions) {
     for (const RowPosition row : rows) {
@@ -39,7 +58,6 @@ absl::StatusOr<WrittenFile> WritePositionDeletes(const PositionsByPath& position
     }
   }
   RETURN_IF_ERROR(writer->Append(batch));
-  if (writer->rows() == 0) return absl::InvalidArgumentError("a position delete file must not be empty");
   return writer->Finish();
 }
 
@@ -51,8 +69,8 @@ absl::StatusOr<PositionsByPath> ReadPositionDeletes(std::unique_ptr<ReadableObje
   RETURN_IF_ERROR(reader->ReadColumns(Fields(), [&](const ColumnBatch& batch, uint64_t) -> absl::Status {
     for (size_t i = 0; i < batch.rows(); ++i) {
       const int64_t position = batch.columns[1].int64s[i];
-      if (batch.columns[0].valid[i] == 0 || position < 0 || position > UINT32_MAX) {
-        return absl::DataLossError("a position delete file names no row");
+      if (position < 0 || position > UINT32_MAX) {
+        return absl::DataLossError(StrCat("a position delete file has position ", position));
       }
       if (last == nullptr || batch.columns[0].bytes[i] != last_path) {
         last_path = batch.columns[0].bytes[i];
