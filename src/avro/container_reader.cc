@@ -117,12 +117,9 @@ absl::Status AvroContainerReader::ReadBlock() {
 
 absl::StatusOr<std::string> AvroContainerReader::Decompress(std::string_view data) const {
   switch (codec_) {
-    case Codec::kNull:
-      return std::string(data);
-    case Codec::kDeflate:
-      return Inflate(data, limits_.block_bytes_max);
-    case Codec::kZstandard:
-      return ZstdDecompress(data, limits_.block_bytes_max);
+    case Codec::kNull: return std::string(data);
+    case Codec::kDeflate: return Inflate(data, limits_.block_bytes_max);
+    case Codec::kZstandard: return ZstdDecompress(data, limits_.block_bytes_max);
     case Codec::kSnappy: {
       // The CRC-32 of the plain bytes follows, big-endian.
       if (data.size() < kCrcBytes) return absl::DataLossError("a snappy block has no checksum");

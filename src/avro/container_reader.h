@@ -63,7 +63,7 @@ class AvroContainerReader {
   ByteReader block_rest_{std::string_view()};
   uint64_t block_count_ = 0;  // values of the block that are still to come
   size_t blocks_read_ = 0;
-  size_t values_read_ = 0;    // nodes, over the whole file
+  size_t values_read_ = 0;  // nodes, over the whole file
   absl::Status status_;
 };
 

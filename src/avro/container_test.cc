@@ -56,7 +56,8 @@ absl::StatusOr<size_t> ReadAll(std::string_view file, const AvroReaderLimits& li
   }
 }
 
-void ExpectLoss(std::string_view file, std::string_view reason, const AvroReaderLimits& limits = {}) {
+void ExpectLoss(std::string_view file, std::string_view reason,
+                const AvroReaderLimits& limits = {}) {
   const auto result = ReadAll(file, limits);
   EXPECT_EQ(result.status().code(), absl::StatusCode::kDataLoss) << reason;
   EXPECT_THAT(std::string(Message(result.status())), HasSubstr(std::string(reason)));
@@ -71,15 +72,22 @@ TEST(AvroContainer, HasTheLayoutOfTheSpecification) {
   const std::string sync(kSync.data(), kSync.size());
   EXPECT_EQ(std::move(writer).Finish(),
             "Obj\1\x06"
-            "\x16" "avro.schema" "\x0c" "\"long\""
-            "\x14" "avro.codec" "\x08" "null"
-            "\x02" "k" "\x02" "v" +
+            "\x16"
+            "avro.schema"
+            "\x0c"
+            "\"long\""
+            "\x14"
+            "avro.codec"
+            "\x08"
+            "null"
+            "\x02"
+            "k"
+            "\x02"
+            "v" +
                 std::string(1, '\0') + sync + "\x02\x02\x02" + sync);
 }
 
-TEST(AvroContainer, AFileWithoutValuesIsAHeader) {
-  EXPECT_EQ(*ReadAll(File(R"("long")", {})), 0u);
-}
+TEST(AvroContainer, AFileWithoutValuesIsAHeader) { EXPECT_EQ(*ReadAll(File(R"("long")", {})), 0u); }
 
 constexpr std::string_view kEveryType = R"({"type":"record","name":"r","fields":[
     {"name":"n","type":"null","field-id":1},
@@ -252,8 +260,8 @@ TEST(AvroContainer, EveryTruncationIsDataLossUnlessItEndsABlock) {
 
 TEST(AvroContainer, RandomDamageNeverCrashes) {
   std::mt19937 random(7);
-  const AvroReaderLimits limits = {.block_bytes_max = 1 << 20, .values_per_datum_max = 10'000,
-                                   .values_per_file_max = 100'000};
+  const AvroReaderLimits limits = {
+      .block_bytes_max = 1 << 20, .values_per_datum_max = 10'000, .values_per_file_max = 100'000};
   for (const AvroCodec codec : {AvroCodec::kNull, AvroCodec::kDeflate}) {
     const std::string file = File(kEveryType, {EveryType(2), EveryType(0)}, codec);
     for (int round = 0; round < 3000; ++round) {

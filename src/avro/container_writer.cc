@@ -13,10 +13,8 @@ constexpr std::string_view kMagic("Obj\1", 4);
 
 std::string_view CodecName(AvroCodec codec) {
   switch (codec) {
-    case AvroCodec::kNull:
-      return "null";
-    case AvroCodec::kDeflate:
-      return "deflate";
+    case AvroCodec::kNull: return "null";
+    case AvroCodec::kDeflate: return "deflate";
   }
   return "null";
 }

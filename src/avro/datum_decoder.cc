@@ -36,25 +36,17 @@ absl::StatusOr<AvroValue> AvroDatumDecoder::Decode(const AvroSchema& schema, int
   AvroValue out;
   out.schema = &schema;
   switch (schema.type) {
-    case AvroType::kRecord:
-      RETURN_IF_ERROR(DecodeRecord(schema, depth, out));
-      break;
-    case AvroType::kArray:
-      RETURN_IF_ERROR(DecodeArray(schema, depth, out));
-      break;
-    case AvroType::kMap:
-      RETURN_IF_ERROR(DecodeMap(schema, depth, out));
-      break;
-    default:
-      RETURN_IF_ERROR(DecodeScalar(schema, out));
+    case AvroType::kRecord: RETURN_IF_ERROR(DecodeRecord(schema, depth, out)); break;
+    case AvroType::kArray: RETURN_IF_ERROR(DecodeArray(schema, depth, out)); break;
+    case AvroType::kMap: RETURN_IF_ERROR(DecodeMap(schema, depth, out)); break;
+    default: RETURN_IF_ERROR(DecodeScalar(schema, out));
   }
   return out;
 }
 
 absl::Status AvroDatumDecoder::DecodeScalar(const AvroSchema& schema, AvroValue& out) {
   switch (schema.type) {
-    case AvroType::kNull:
-      return absl::OkStatus();
+    case AvroType::kNull: return absl::OkStatus();
     case AvroType::kBoolean: {
       ASSIGN_OR_RETURN(const uint8_t byte, in_.Byte());
       if (byte > 1) return absl::DataLossError("a boolean is neither 0 nor 1");
@@ -105,8 +97,7 @@ absl::Status AvroDatumDecoder::DecodeScalar(const AvroSchema& schema, AvroValue&
     case AvroType::kArray:
     case AvroType::kMap:
     case AvroType::kRecord:
-    case AvroType::kUnion:
-      break;
+    case AvroType::kUnion: break;
   }
   return absl::InternalError("not a scalar");
 }

@@ -50,7 +50,14 @@ TEST(AvroEncoder, ScalarsHaveTheBytesOfTheSpecification) {
   PutAvroDouble(out, -2.25);
   PutAvroFixed(out, "xy");
   PutAvroBranch(out, 1);
-  EXPECT_EQ(Hex(out), "06666f6f" "01" "00" "0000c03f" "00000000000002c0" "7879" "02");
+  EXPECT_EQ(Hex(out),
+            "06666f6f"
+            "01"
+            "00"
+            "0000c03f"
+            "00000000000002c0"
+            "7879"
+            "02");
 }
 
 TEST(AvroEncoder, AnEmptyArrayIsItsEndAlone) {

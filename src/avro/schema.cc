@@ -183,8 +183,8 @@ class AvroSchemaParser {
     const Json* own_space = json.Find("namespace");
     if (own_space != nullptr && own_space->is_string()) space = own_space->as_string();
     const bool is_full = name->as_string().find('.') != std::string::npos;
-    node.name = is_full || space.empty() ? name->as_string()
-                                         : StrCat(space, ".", name->as_string());
+    node.name =
+        is_full || space.empty() ? name->as_string() : StrCat(space, ".", name->as_string());
     if (!named_.emplace(node.name, &node).second) {
       return Wrong(StrCat("two types are named ", JsonQuote(node.name)));
     }

@@ -46,19 +46,19 @@ struct AvroField {
 // after parsing.
 struct AvroSchema {
   AvroType type = AvroType::kNull;
-  std::string name;                          // record, enum, fixed: with its namespace
-  std::string logical_type;                  // empty: none
-  int32_t precision = 0;                     // logical type decimal
-  int32_t scale = 0;                         // logical type decimal
-  std::optional<bool> adjust_to_utc;         // Iceberg's "adjust-to-utc" on timestamps
-  std::optional<int32_t> element_id;         // array
-  std::optional<int32_t> key_id;             // map
-  std::optional<int32_t> value_id;           // map
-  size_t fixed_size = 0;                     // fixed
-  std::vector<std::string> symbols;          // enum
-  std::vector<AvroField> fields;             // record
-  const AvroSchema* items = nullptr;         // array, and the values of a map
-  std::vector<const AvroSchema*> branches;   // union
+  std::string name;                         // record, enum, fixed: with its namespace
+  std::string logical_type;                 // empty: none
+  int32_t precision = 0;                    // logical type decimal
+  int32_t scale = 0;                        // logical type decimal
+  std::optional<bool> adjust_to_utc;        // Iceberg's "adjust-to-utc" on timestamps
+  std::optional<int32_t> element_id;        // array
+  std::optional<int32_t> key_id;            // map
+  std::optional<int32_t> value_id;          // map
+  size_t fixed_size = 0;                    // fixed
+  std::vector<std::string> symbols;         // enum
+  std::vector<AvroField> fields;            // record
+  const AvroSchema* items = nullptr;        // array, and the values of a map
+  std::vector<const AvroSchema*> branches;  // union
 };
 
 // A schema with everything that it refers to. May refer to itself (a record that holds its own

@@ -77,7 +77,8 @@ TEST(AvroSchema, WhatIsNoSchemaIsDataLossWithTheReason) {
       {R"({"type":"fixed","name":"f","size":99999999999})", "no size"},
       {R"([])", "without branches"},
       {R"(["null",["int","long"]])", "directly inside a union"},
-      {R"([{"type":"fixed","name":"f","size":1},{"type":"fixed","name":"f","size":2}])", "two types"},
+      {R"([{"type":"fixed","name":"f","size":1},{"type":"fixed","name":"f","size":2}])",
+       "two types"},
   };
   for (const auto& [json, reason] : cases) {
     const auto tree = AvroSchemaTree::Parse(json);

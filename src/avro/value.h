@@ -15,7 +15,7 @@ namespace fjord {
 // union. Refers to the reader's schema and must not outlive it.
 struct AvroValue {
   using Items = std::vector<AvroValue>;                          // array; record: one a field
-  using Pairs = std::vector<std::pair<std::string, AvroValue>>;   // map
+  using Pairs = std::vector<std::pair<std::string, AvroValue>>;  // map
 
   const AvroSchema* schema = nullptr;
   // null: monostate; int, long: int64_t; bytes, string, fixed, and the symbol of an enum:

@@ -12,8 +12,12 @@ namespace fjord {
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "durable layouts are little-endian");
 
-inline void PutFixed32(std::string& out, uint32_t v) { out.append(reinterpret_cast<const char*>(&v), 4); }
-inline void PutFixed64(std::string& out, uint64_t v) { out.append(reinterpret_cast<const char*>(&v), 8); }
+inline void PutFixed32(std::string& out, uint32_t v) {
+  out.append(reinterpret_cast<const char*>(&v), 4);
+}
+inline void PutFixed64(std::string& out, uint64_t v) {
+  out.append(reinterpret_cast<const char*>(&v), 8);
+}
 inline uint32_t GetFixed32(const char* p) {
   uint32_t v;
   std::memcpy(&v, p, 4);

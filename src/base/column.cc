@@ -5,8 +5,8 @@
 #include <cstring>
 #include <limits>
 
-#include "base/strings.h"
 #include "base/coding.h"
+#include "base/strings.h"
 
 namespace fjord {
 namespace {
@@ -158,7 +158,8 @@ void SetValue(const Column& from, size_t from_row, Column& to, size_t to_row, Ar
   }
 }
 
-void AppendKeyBytes(const ColumnBatch& batch, size_t row, const std::vector<int>& key_columns, std::string& out) {
+void AppendKeyBytes(const ColumnBatch& batch, size_t row, const std::vector<int>& key_columns,
+                    std::string& out) {
   for (const int index : key_columns) AppendKeyValue(batch.columns[index], row, out);
 }
 

@@ -1,7 +1,9 @@
-// Values in columns: what the PostgreSQL decoder produces, Parquet files hold, and the row index hashes.
+// Values in columns: what the PostgreSQL decoder produces, Parquet files hold, and the row index
+// hashes.
 //
-// One physical form for all three, so that a key that came from a change, and the same key read back from a
-// data file, are the same bytes. Types are Iceberg's primitive types (specification, "Primitive Types").
+// One physical form for all three, so that a key that came from a change, and the same key read
+// back from a data file, are the same bytes. Types are Iceberg's primitive types (specification,
+// "Primitive Types").
 #pragma once
 
 #include <cstdint>
@@ -46,9 +48,9 @@ struct ColumnType {
 // The Iceberg name: "long", "decimal(9, 2)".
 std::string TypeName(const ColumnType& type);
 
-// The values of one column. `valid` has one byte a row (1 = present); the vector that belongs to the physical form
-// has one element a row too, zero where the value is absent; the others are empty.
-// `bytes` points into memory that somebody else owns (a tuple, a page, ColumnBatch::arena).
+// The values of one column. `valid` has one byte a row (1 = present); the vector that belongs to
+// the physical form has one element a row too, zero where the value is absent; the others are
+// empty. `bytes` points into memory that somebody else owns (a tuple, a page, ColumnBatch::arena).
 struct Column {
   ColumnType type;
   std::vector<uint8_t> valid;
@@ -66,7 +68,8 @@ struct Column {
   void AppendNull();
 };
 
-// Memory for byte values that had to be made (unescaped text, decoded hex). Addresses stay valid until Clear.
+// Memory for byte values that had to be made (unescaped text, decoded hex). Addresses stay valid
+// until Clear.
 class Arena {
  public:
   // `size` bytes, not initialised.
@@ -91,13 +94,15 @@ struct ColumnBatch {
   void Clear();
 };
 
-// Puts value `from_row` of `from` in the place of value `to_row` of `to`, a column of the same physical form. Bytes are copied
-// into `arena`.
+// Puts value `from_row` of `from` in the place of value `to_row` of `to`, a column of the same
+// physical form. Bytes are copied into `arena`.
 void SetValue(const Column& from, size_t from_row, Column& to, size_t to_row, Arena& arena);
 
-// The canonical bytes of a key: for each key column its length-unambiguous form, concatenated. Fixed-width values are
-// little-endian (decimal: 16 bytes), byte values are a u32 length and the bytes; floats with -0.0 as +0.0 and
-// one NaN, since PostgreSQL holds those equal. Precondition: no key value is absent.
-void AppendKeyBytes(const ColumnBatch& batch, size_t row, const std::vector<int>& key_columns, std::string& out);
+// The canonical bytes of a key: for each key column its length-unambiguous form, concatenated.
+// Fixed-width values are little-endian (decimal: 16 bytes), byte values are a u32 length and the
+// bytes; floats with -0.0 as +0.0 and one NaN, since PostgreSQL holds those equal. Precondition: no
+// key value is absent.
+void AppendKeyBytes(const ColumnBatch& batch, size_t row, const std::vector<int>& key_columns,
+                    std::string& out);
 
 }  // namespace fjord

@@ -85,8 +85,7 @@ absl::StatusOr<std::string> Inflate(std::string_view data, size_t result_bytes_m
 
 std::string ZstdCompress(std::string_view data, int level) {
   std::string result(ZSTD_compressBound(data.size()), '\0');
-  const size_t size =
-      ZSTD_compress(result.data(), result.size(), data.data(), data.size(), level);
+  const size_t size = ZSTD_compress(result.data(), result.size(), data.data(), data.size(), level);
   if (ZSTD_isError(size)) throw std::bad_alloc();  // the bound is enough, so only memory can fail
   result.resize(size);
   return result;
@@ -94,7 +93,7 @@ std::string ZstdCompress(std::string_view data, int level) {
 
 absl::StatusOr<std::string> ZstdDecompress(std::string_view data, size_t result_bytes_max) {
   const std::unique_ptr<ZSTD_DCtx, size_t (*)(ZSTD_DCtx*)> context(ZSTD_createDCtx(),
-                                                                  ZSTD_freeDCtx);
+                                                                   ZSTD_freeDCtx);
   if (context == nullptr) return absl::ResourceExhaustedError("no memory for zstd");
   std::string result;
   ZSTD_inBuffer in{data.data(), data.size(), 0};

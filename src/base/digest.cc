@@ -61,7 +61,8 @@ uint32_t CrcByTable(uint32_t crc, std::string_view data) {
 // Some twenty times as fast as the table.
 __attribute__((target("sse4.2"))) uint32_t CrcByInstruction(uint32_t crc, std::string_view data) {
   uint64_t wide = crc;
-  for (; data.size() >= 8; data.remove_prefix(8)) wide = __builtin_ia32_crc32di(wide, GetFixed64(data.data()));
+  for (; data.size() >= 8; data.remove_prefix(8))
+    wide = __builtin_ia32_crc32di(wide, GetFixed64(data.data()));
   crc = static_cast<uint32_t>(wide);
   for (const char c : data) crc = __builtin_ia32_crc32qi(crc, static_cast<uint8_t>(c));
   return crc;
@@ -90,15 +91,17 @@ Hash128 SipHash128(const std::array<uint64_t, 2>& key, std::string_view data) {
 std::string Sha256(std::string_view data) {
   std::string out(32, '\0');
   unsigned int size = 32;
-  EVP_Digest(data.data(), data.size(), reinterpret_cast<unsigned char*>(out.data()), &size, EVP_sha256(), nullptr);
+  EVP_Digest(data.data(), data.size(), reinterpret_cast<unsigned char*>(out.data()), &size,
+             EVP_sha256(), nullptr);
   return out;
 }
 
 std::string HmacSha256(std::string_view key, std::string_view data) {
   std::string out(32, '\0');
   unsigned int size = 32;
-  HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), reinterpret_cast<const unsigned char*>(data.data()),
-       data.size(), reinterpret_cast<unsigned char*>(out.data()), &size);
+  HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+       reinterpret_cast<const unsigned char*>(data.data()), data.size(),
+       reinterpret_cast<unsigned char*>(out.data()), &size);
   return out;
 }
 
@@ -129,8 +132,8 @@ std::string RandomUuid() {
   bytes[6] = static_cast<char>((bytes[6] & 0x0f) | 0x40);
   bytes[8] = static_cast<char>((bytes[8] & 0x3f) | 0x80);
   const std::string hex = Hex(bytes);
-  return hex.substr(0, 8) + "-" + hex.substr(8, 4) + "-" + hex.substr(12, 4) + "-" + hex.substr(16, 4) + "-" +
-         hex.substr(20);
+  return hex.substr(0, 8) + "-" + hex.substr(8, 4) + "-" + hex.substr(12, 4) + "-" +
+         hex.substr(16, 4) + "-" + hex.substr(20);
 }
 
 }  // namespace fjord

@@ -7,8 +7,8 @@
 
 namespace fjord {
 
-// "<what> <path>: <text of errno>". kNotFound: no such file. kResourceExhausted: disk full, quota, file size limit, memory.
-// kFailedPrecondition: the rest.
+// "<what> <path>: <text of errno>". kNotFound: no such file. kResourceExhausted: disk full, quota,
+// file size limit, memory. kFailedPrecondition: the rest.
 absl::Status ErrnoStatus(int error, std::string_view what, std::string_view path);
 
 }  // namespace fjord

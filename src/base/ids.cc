@@ -1,7 +1,7 @@
 #include "base/ids.h"
 
-#include "base/strings.h"
 #include "absl/strings/str_format.h"
+#include "base/strings.h"
 
 namespace fjord {
 

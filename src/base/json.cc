@@ -2,9 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/strings.h"
 #include "absl/strings/str_format.h"
 #include "base/status.h"
+#include "base/strings.h"
 
 namespace fjord {
 namespace {
@@ -32,7 +32,8 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   }
   bool end_object() override { return Close(); }
   bool end_array() override { return Close(); }
-  bool parse_error(size_t position, const std::string&, const nlohmann::detail::exception&) override {
+  bool parse_error(size_t position, const std::string&,
+                   const nlohmann::detail::exception&) override {
     error_ = StrCat("not JSON, at byte ", position);
     return false;
   }

@@ -1,6 +1,8 @@
-// JSON values. Objects keep the order in which members were put, so that what we write is the same bytes each time.
+// JSON values. Objects keep the order in which members were put, so that what we write is the same
+// bytes each time.
 //
-// Integers are exact in 64 bits; other numbers are doubles. (The document engine of Flow has its own values.)
+// Integers are exact in 64 bits; other numbers are doubles. (The document engine of Flow has its
+// own values.)
 #pragma once
 
 #include <cstdint>
@@ -37,8 +39,8 @@ class Json {
 
   // kInvalidArgument with the byte offset when the text is not JSON or nests deeper than 200.
   static absl::StatusOr<Json> Parse(std::string_view text);
-  std::string Dump() const;           // compact
-  std::string DumpPretty() const;     // two blanks a level
+  std::string Dump() const;        // compact
+  std::string DumpPretty() const;  // two blanks a level
 
   bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
   bool is_bool() const { return std::holds_alternative<bool>(value_); }
@@ -51,7 +53,9 @@ class Json {
   // Precondition: the value is of that kind.
   bool as_bool() const { return std::get<bool>(value_); }
   int64_t as_int() const { return std::get<int64_t>(value_); }
-  double as_double() const { return is_int() ? static_cast<double>(as_int()) : std::get<double>(value_); }
+  double as_double() const {
+    return is_int() ? static_cast<double>(as_int()) : std::get<double>(value_);
+  }
   const std::string& as_string() const { return std::get<std::string>(value_); }
   const Array& array() const { return std::get<Array>(value_); }
   Array& array() { return std::get<Array>(value_); }
@@ -67,7 +71,8 @@ class Json {
   // Appends to an array. Precondition: an array.
   void Push(Json value) { array().push_back(std::move(value)); }
 
-  // Member access for input that is not ours: kInvalidArgument names the member that is missing or of another kind.
+  // Member access for input that is not ours: kInvalidArgument names the member that is missing or
+  // of another kind.
   absl::StatusOr<int64_t> GetInt(std::string_view name) const;
   absl::StatusOr<std::string> GetString(std::string_view name) const;
   absl::StatusOr<bool> GetBool(std::string_view name) const;

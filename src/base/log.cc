@@ -37,7 +37,8 @@ std::string_view LevelName(LogLevel level) {
 
 spdlog::logger& Logger() {
   static const std::shared_ptr<spdlog::logger> logger = [] {
-    auto made = std::make_shared<spdlog::logger>("fjord", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    auto made = std::make_shared<spdlog::logger>("fjord",
+                                                 std::make_shared<spdlog::sinks::stderr_sink_mt>());
     made->set_pattern("%v");
     made->flush_on(spdlog::level::trace);
     return made;
@@ -54,7 +55,8 @@ void InitLog(LogLevel least, bool json) {
 
 void Log(LogLevel level, std::string_view message, std::vector<LogField> fields) {
   if (!Logger().should_log(SpdLevel(level))) return;
-  const std::string now = absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::Now(), absl::UTCTimeZone());
+  const std::string now =
+      absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::Now(), absl::UTCTimeZone());
   std::string line;
   if (json_lines) {
     Json object = Json::MakeObject();

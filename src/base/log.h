@@ -1,4 +1,5 @@
-// The log: one line for what a person should know; text on a terminal, JSON elsewhere, always on standard error.
+// The log: one line for what a person should know; text on a terminal, JSON elsewhere, always on
+// standard error.
 //
 // Secrets never get here: callers log names and positions, not connection strings or headers.
 #pragma once
@@ -26,9 +27,17 @@ struct LogField {
 void InitLog(LogLevel least, bool json);
 void Log(LogLevel level, std::string_view message, std::vector<LogField> fields = {});
 
-inline void LogDebug(std::string_view m, std::vector<LogField> f = {}) { Log(LogLevel::kDebug, m, std::move(f)); }
-inline void LogInfo(std::string_view m, std::vector<LogField> f = {}) { Log(LogLevel::kInfo, m, std::move(f)); }
-inline void LogWarning(std::string_view m, std::vector<LogField> f = {}) { Log(LogLevel::kWarning, m, std::move(f)); }
-inline void LogError(std::string_view m, std::vector<LogField> f = {}) { Log(LogLevel::kError, m, std::move(f)); }
+inline void LogDebug(std::string_view m, std::vector<LogField> f = {}) {
+  Log(LogLevel::kDebug, m, std::move(f));
+}
+inline void LogInfo(std::string_view m, std::vector<LogField> f = {}) {
+  Log(LogLevel::kInfo, m, std::move(f));
+}
+inline void LogWarning(std::string_view m, std::vector<LogField> f = {}) {
+  Log(LogLevel::kWarning, m, std::move(f));
+}
+inline void LogError(std::string_view m, std::vector<LogField> f = {}) {
+  Log(LogLevel::kError, m, std::move(f));
+}
 
 }  // namespace fjord

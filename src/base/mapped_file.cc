@@ -24,7 +24,8 @@ uint64_t MappedBytesFor(uint64_t size) { return std::max(kMappedMin, 2 * std::bi
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<MappedFile>> MappedFile::OpenWith(const std::string& path, int flags) {
+absl::StatusOr<std::unique_ptr<MappedFile>> MappedFile::OpenWith(const std::string& path,
+                                                                 int flags) {
   const int fd = open(path.c_str(), flags | O_RDWR | O_CLOEXEC, 0600);
   if (fd < 0) return ErrnoStatus(errno, "cannot open", path);
   std::unique_ptr<MappedFile> file(new MappedFile(path, fd));
@@ -42,7 +43,7 @@ absl::StatusOr<std::unique_ptr<MappedFile>> MappedFile::Create(const std::string
 
 absl::StatusOr<std::unique_ptr<MappedFile>> MappedFile::Open(const std::string& path) {
   ASSIGN_OR_RETURN(std::unique_ptr<MappedFile> file, OpenWith(path, 0));
-  struct stat info {};
+  struct stat info{};
   if (fstat(file->fd_, &info) != 0) return ErrnoStatus(errno, "cannot look at", path);
   RETURN_IF_ERROR(file->Map(static_cast<uint64_t>(info.st_size)));
   return file;
@@ -66,15 +67,17 @@ MappedFile::~MappedFile() {
 absl::Status MappedFile::Lock() {
   if (flock(fd_, LOCK_EX | LOCK_NB) == 0) return absl::OkStatus();
   if (errno == EWOULDBLOCK) {
-    return absl::UnavailableError(StrCat(path_, " is open in another process; stop that one first"));
+    return absl::UnavailableError(
+        StrCat(path_, " is open in another process; stop that one first"));
   }
   return ErrnoStatus(errno, "cannot lock", path_);
 }
 
 absl::Status MappedFile::Map(uint64_t size) {
   const uint64_t bytes = MappedBytesFor(size);
-  void* address = data_ == nullptr ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0)
-                                   : mremap(data_, mapped_, bytes, MREMAP_MAYMOVE);
+  void* address = data_ == nullptr
+                      ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0)
+                      : mremap(data_, mapped_, bytes, MREMAP_MAYMOVE);
   if (address == MAP_FAILED) return ErrnoStatus(errno, "cannot map", path_);
   data_ = static_cast<char*>(address);
   mapped_ = bytes;
@@ -83,7 +86,8 @@ absl::Status MappedFile::Map(uint64_t size) {
 }
 
 absl::Status MappedFile::Grow(uint64_t size) {
-  const int error = posix_fallocate(fd_, static_cast<off_t>(size_), static_cast<off_t>(size - size_));
+  const int error =
+      posix_fallocate(fd_, static_cast<off_t>(size_), static_cast<off_t>(size - size_));
   absl::Status status = error == 0 ? absl::OkStatus() : ErrnoStatus(error, "cannot grow", path_);
   if (status.ok() && size > mapped_) status = Map(size);
   if (status.ok()) {
@@ -95,7 +99,8 @@ absl::Status MappedFile::Grow(uint64_t size) {
 }
 
 absl::Status MappedFile::Shrink(uint64_t size) {
-  if (ftruncate(fd_, static_cast<off_t>(size)) != 0) return ErrnoStatus(errno, "cannot cut off", path_);
+  if (ftruncate(fd_, static_cast<off_t>(size)) != 0)
+    return ErrnoStatus(errno, "cannot cut off", path_);
   size_ = size;
   return absl::OkStatus();
 }

@@ -1,7 +1,8 @@
 // A growing file that is mapped into memory, shared, so that what was stored outlives the process.
 //
-// Space is allocated, never sparse: a full disk is an error of Grow, not a signal at the first store. An I/O error of a
-// page that is read later is still SIGBUS; no mapping can turn that into a status.
+// Space is allocated, never sparse: a full disk is an error of Grow, not a signal at the first
+// store. An I/O error of a page that is read later is still SIGBUS; no mapping can turn that into a
+// status.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +35,8 @@ class MappedFile {
   uint64_t size() const { return size_; }
   const std::string& path() const { return path_; }
 
-  // Appends zero bytes up to `size`. kResourceExhausted (disk full, quota, file size limit): the file is as it was.
+  // Appends zero bytes up to `size`. kResourceExhausted (disk full, quota, file size limit): the
+  // file is as it was.
   absl::Status Grow(uint64_t size);
   // Cuts off the end and gives its space back.
   absl::Status Shrink(uint64_t size);
@@ -42,7 +44,8 @@ class MappedFile {
   absl::Status Sync();
   // The same for some bytes only; `offset` is a multiple of the page size.
   absl::Status SyncRange(uint64_t offset, uint64_t size);
-  // From now on the first access to a page reads that page alone; otherwise a megabyte around it may be read.
+  // From now on the first access to a page reads that page alone; otherwise a megabyte around it
+  // may be read.
   void ExpectRandomAccess();
   // Begins to read these bytes if they are not in memory, and does not wait.
   void WillNeed(const void* address, uint64_t size);
@@ -55,7 +58,8 @@ class MappedFile {
   absl::Status Lock();
   absl::Status Map(uint64_t size);
   uint64_t PageOffset(const void* address) const {
-    return static_cast<uint64_t>(static_cast<const char*>(address) - data_) / kPageBytes * kPageBytes;
+    return static_cast<uint64_t>(static_cast<const char*>(address) - data_) / kPageBytes *
+           kPageBytes;
   }
 
   std::string path_;

@@ -119,8 +119,7 @@ SecretSource SecretSource::Value(Secret value) {
 absl::StatusOr<Secret> SecretSource::Read() const {
   std::string text;
   switch (kind_) {
-    case Kind::kValue:
-      return value_;
+    case Kind::kValue: return value_;
     case Kind::kEnvironment: {
       const char* value = std::getenv(place_.c_str());
       if (value == nullptr) {
@@ -141,12 +140,9 @@ absl::StatusOr<Secret> SecretSource::Read() const {
 
 std::string SecretSource::Describe() const {
   switch (kind_) {
-    case Kind::kValue:
-      return "given value";
-    case Kind::kEnvironment:
-      return StrCat("environment variable ", place_);
-    case Kind::kFile:
-      return StrCat("secret file ", place_);
+    case Kind::kValue: return "given value";
+    case Kind::kEnvironment: return StrCat("environment variable ", place_);
+    case Kind::kFile: return StrCat("secret file ", place_);
   }
   return "";
 }

@@ -15,21 +15,15 @@ absl::Status ErrorOf(sqlite3* db, std::string_view doing) {
   const std::string text = StrCat(doing, ": ", sqlite3_errmsg(db));
   switch (sqlite3_errcode(db) & 0xff) {
     case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-      return absl::UnavailableError(text);
-    case SQLITE_FULL:
-      return absl::ResourceExhaustedError(text);
+    case SQLITE_LOCKED: return absl::UnavailableError(text);
+    case SQLITE_FULL: return absl::ResourceExhaustedError(text);
     case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
-      return absl::DataLossError(text);
-    case SQLITE_CONSTRAINT:
-      return absl::AlreadyExistsError(text);
+    case SQLITE_NOTADB: return absl::DataLossError(text);
+    case SQLITE_CONSTRAINT: return absl::AlreadyExistsError(text);
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:
-    case SQLITE_PERM:
-      return absl::FailedPreconditionError(text);
-    default:
-      return absl::UnavailableError(text);
+    case SQLITE_PERM: return absl::FailedPreconditionError(text);
+    default: return absl::UnavailableError(text);
   }
 }
 

@@ -8,7 +8,8 @@ namespace fjord {
 absl::Status Annotate(const absl::Status& status, std::string_view context) {
   if (status.ok()) return status;
   absl::Status annotated(status.code(), StrCat(context, ": ", status.message()));
-  status.ForEachPayload([&](auto type, const absl::Cord& payload) { annotated.SetPayload(type, payload); });
+  status.ForEachPayload(
+      [&](auto type, const absl::Cord& payload) { annotated.SetPayload(type, payload); });
   return annotated;
 }
 

@@ -28,11 +28,11 @@ std::string_view Message(const absl::Status& status);
 #define FJORD_CONCAT_INNER(a, b) a##b
 #define FJORD_CONCAT(a, b) FJORD_CONCAT_INNER(a, b)
 
-#define RETURN_IF_ERROR(expr)                             \
-  do {                                                    \
+#define RETURN_IF_ERROR(expr)                                     \
+  do {                                                            \
     if (absl::Status fjord_status = (expr); !fjord_status.ok()) { \
-      return fjord_status;                                \
-    }                                                     \
+      return fjord_status;                                        \
+    }                                                             \
   } while (false)
 
 // ASSIGN_OR_RETURN(auto x, F()): x = the value, or return the status.

@@ -83,7 +83,8 @@ std::optional<std::string> PercentDecode(std::string_view text) {
   return out;
 }
 
-std::optional<std::string> Nearest(std::string_view word, const std::vector<std::string>& candidates) {
+std::optional<std::string> Nearest(std::string_view word,
+                                   const std::vector<std::string>& candidates) {
   const size_t limit = std::max<size_t>(2, word.size() / 3);
   const std::string* best = nullptr;
   size_t best_distance = limit + 1;

@@ -120,7 +120,8 @@ class RestCatalog : public Catalog {
   absl::Status DropNamespace(const Namespace& ns) override {
     const absl::Status status =
         session_
-            ->Send({.kind = RestRequestKind::kChange, .method = "DELETE", .path = NamespacePath(ns)})
+            ->Send(
+                {.kind = RestRequestKind::kChange, .method = "DELETE", .path = NamespacePath(ns)})
             .status();
     // Here a conflict says that something is still in it.
     if (!absl::IsAlreadyExists(status)) return status;

@@ -20,8 +20,7 @@ std::string ErrorText(const Json& body) {
   if (error == nullptr) return TextMember(body, "message");
   if (error->is_string()) {
     const std::string description = TextMember(body, "error_description");
-    return description.empty() ? error->as_string()
-                               : StrCat(error->as_string(), ": ", description);
+    return description.empty() ? error->as_string() : StrCat(error->as_string(), ": ", description);
   }
   const std::string type = TextMember(*error, "type");
   const std::string message = TextMember(*error, "message");

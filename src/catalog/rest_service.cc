@@ -44,27 +44,18 @@ Failure FailureOf(const absl::Status& status, Subject subject) {
   switch (status.code()) {
     case absl::StatusCode::kNotFound:
       return {404, is_namespace ? "NoSuchNamespaceException" : "NoSuchTableException"};
-    case absl::StatusCode::kAlreadyExists:
-      return {409, "AlreadyExistsException"};
-    case absl::StatusCode::kAborted:
-      return {409, "CommitFailedException"};
-    case absl::StatusCode::kInvalidArgument:
-      return {400, "BadRequestException"};
-    case absl::StatusCode::kUnauthenticated:
-      return {401, "NotAuthorizedException"};
-    case absl::StatusCode::kUnimplemented:
-      return {406, "UnsupportedOperationException"};
+    case absl::StatusCode::kAlreadyExists: return {409, "AlreadyExistsException"};
+    case absl::StatusCode::kAborted: return {409, "CommitFailedException"};
+    case absl::StatusCode::kInvalidArgument: return {400, "BadRequestException"};
+    case absl::StatusCode::kUnauthenticated: return {401, "NotAuthorizedException"};
+    case absl::StatusCode::kUnimplemented: return {406, "UnsupportedOperationException"};
     case absl::StatusCode::kFailedPrecondition:
       if (is_namespace) return {409, "NamespaceNotEmptyException"};
       return {403, "ForbiddenException"};
-    case absl::StatusCode::kPermissionDenied:
-      return {403, "ForbiddenException"};
-    case absl::StatusCode::kUnavailable:
-      return {503, "ServiceUnavailableException"};
-    case absl::StatusCode::kUnknown:
-      return {500, "CommitStateUnknownException"};
-    default:
-      return {500, "InternalServerError"};
+    case absl::StatusCode::kPermissionDenied: return {403, "ForbiddenException"};
+    case absl::StatusCode::kUnavailable: return {503, "ServiceUnavailableException"};
+    case absl::StatusCode::kUnknown: return {500, "CommitStateUnknownException"};
+    default: return {500, "InternalServerError"};
   }
 }
 

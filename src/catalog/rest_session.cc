@@ -185,14 +185,14 @@ absl::StatusOr<RestSession::Token> RestSession::FetchToken() {
   }
   const std::string url =
       options_.oauth2_uri.empty() ? StrCat(options_.uri, "/v1/oauth/tokens") : options_.oauth2_uri;
-  absl::StatusOr<HttpResponse> response = http_.Send(
-      {.method = "POST",
-       .url = url,
-       .headers = {{"Content-Type", "application/x-www-form-urlencoded"},
-                   {"Accept", "application/json"}},
-       .body = form,
-       .repetition = Repetition::kHarmless,
-       .timeout = options_.timeout});
+  absl::StatusOr<HttpResponse> response =
+      http_.Send({.method = "POST",
+                  .url = url,
+                  .headers = {{"Content-Type", "application/x-www-form-urlencoded"},
+                              {"Accept", "application/json"}},
+                  .body = form,
+                  .repetition = Repetition::kHarmless,
+                  .timeout = options_.timeout});
   // The request proper has not been sent, so whatever happens here leaves nothing unknown.
   if (!response.ok()) {
     return Annotate(OutcomeWithoutAnswer(RestRequestKind::kRead, response.status()),
@@ -203,8 +203,8 @@ absl::StatusOr<RestSession::Token> RestSession::FetchToken() {
   if (absl::IsUnavailable(outcome)) return Annotate(outcome, "token for the catalog");
   if (!outcome.ok()) {
     return absl::UnauthenticatedError(
-        StrCat("token for the catalog: ", url, " refuses lake.catalog.rest.credential: ",
-               Message(outcome)));
+        StrCat("token for the catalog: ", url,
+               " refuses lake.catalog.rest.credential: ", Message(outcome)));
   }
   const absl::StatusOr<Json> body = Json::Parse(response->body);
   const absl::StatusOr<std::string> text =
@@ -217,8 +217,7 @@ absl::StatusOr<RestSession::Token> RestSession::FetchToken() {
       expires != nullptr && expires->is_int() ? expires->as_int() : kTokenSecondsDefault;
   // Early enough for a request that takes its time.
   const absl::Duration margin = std::min(absl::Minutes(5), absl::Seconds(seconds) / 4);
-  return Token{.text = Secret(*text),
-               .renew_at = absl::Now() + absl::Seconds(seconds) - margin};
+  return Token{.text = Secret(*text), .renew_at = absl::Now() + absl::Seconds(seconds) - margin};
 }
 
 }  // namespace fjord

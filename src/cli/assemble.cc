@@ -41,7 +41,10 @@ absl::StatusOr<S3Credentials> S3CredentialsOf(const std::optional<S3Config>& con
 // S3 is there without lake.storage.s3 too: then all of its settings come from the environment.
 absl::StatusOr<std::shared_ptr<ObjectStore>> OpenStore(const Lake& lake) {
   S3Options options;
-  if (lake.s3) options = {.endpoint = lake.s3->endpoint, .region = lake.s3->region, .path_style = lake.s3->path_style};
+  if (lake.s3)
+    options = {.endpoint = lake.s3->endpoint,
+               .region = lake.s3->region,
+               .path_style = lake.s3->path_style};
   if (!lake.s3 || options.region.empty()) options.region = Environment("AWS_REGION");
   ASSIGN_OR_RETURN(options.credentials, S3CredentialsOf(lake.s3));
   ASSIGN_OR_RETURN(std::unique_ptr<ObjectStore> s3, OpenS3Store(std::move(options)));
@@ -49,7 +52,8 @@ absl::StatusOr<std::shared_ptr<ObjectStore>> OpenStore(const Lake& lake) {
 }
 
 absl::StatusOr<RestCatalogOptions> RestOptions(const RestCatalogConfig& config) {
-  RestCatalogOptions options{.uri = config.uri, .warehouse = config.warehouse, .oauth2_uri = config.oauth2_uri};
+  RestCatalogOptions options{
+      .uri = config.uri, .warehouse = config.warehouse, .oauth2_uri = config.oauth2_uri};
   if (!config.scope.empty()) options.scope = config.scope;
   if (config.token) {
     ASSIGN_OR_RETURN(options.token, config.token->Read());
@@ -84,13 +88,15 @@ ReplicatedTableOptions TableOptions(const TableEntry& entry, const TableName& so
           .accept_external_writes = entry.policy.external_writes == ExternalWrites::kAccept};
 }
 
-// Tables named outright are taken even when the source lacks them, so that it is said; wildcards stand for what is there.
-absl::StatusOr<std::vector<ReplicatedTableOptions>> ExpandTables(const Replication& replication,
-                                                                 const ConnectionOptions& connection) {
+// Tables named outright are taken even when the source lacks them, so that it is said; wildcards
+// stand for what is there.
+absl::StatusOr<std::vector<ReplicatedTableOptions>> ExpandTables(
+    const Replication& replication, const ConnectionOptions& connection) {
   std::vector<ReplicatedTableOptions> tables;
   std::vector<TableName> names;
   for (const TableEntry& entry : replication.tables) {
-    if (!entry.source.is_wildcard()) names.push_back({entry.source.schema.pieces[0], entry.source.name.pieces[0]});
+    if (!entry.source.is_wildcard())
+      names.push_back({entry.source.schema.pieces[0], entry.source.name.pieces[0]});
   }
   const bool any_wildcard = names.size() < replication.tables.size();
   if (any_wildcard) {
@@ -103,14 +109,16 @@ absl::StatusOr<std::vector<ReplicatedTableOptions>> ExpandTables(const Replicati
   }
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
-  for (const TableName& name : names) tables.push_back(TableOptions(*FindTableEntry(replication.tables, name), name));
+  for (const TableName& name : names)
+    tables.push_back(TableOptions(*FindTableEntry(replication.tables, name), name));
   return tables;
 }
 
 }  // namespace
 
 std::string WarehouseLocation(const EmbeddedCatalogConfig& catalog) {
-  return catalog.warehouse.starts_with("/") ? StrCat("file://", catalog.warehouse) : catalog.warehouse;
+  return catalog.warehouse.starts_with("/") ? StrCat("file://", catalog.warehouse)
+                                            : catalog.warehouse;
 }
 
 absl::StatusOr<LakeHandle> OpenLake(const Replication& replication) {
@@ -118,9 +126,11 @@ absl::StatusOr<LakeHandle> OpenLake(const Replication& replication) {
   ASSIGN_OR_RETURN(handle.store, OpenStore(replication.lake));
   if (const auto* embedded = std::get_if<EmbeddedCatalogConfig>(&replication.lake.catalog)) {
     const std::string database = StrCat(embedded->path, "/catalog.db");
-    ASSIGN_OR_RETURN(handle.catalog, OpenEmbeddedCatalog({.database = database, .name = embedded->name,
-                                                          .warehouse = WarehouseLocation(*embedded)},
-                                                         handle.store.get()));
+    ASSIGN_OR_RETURN(handle.catalog,
+                     OpenEmbeddedCatalog({.database = database,
+                                          .name = embedded->name,
+                                          .warehouse = WarehouseLocation(*embedded)},
+                                         handle.store.get()));
     handle.description = StrCat("embedded catalog ", database);
     return handle;
   }
@@ -139,7 +149,8 @@ absl::StatusOr<LakeHandle> OpenLakeForReading(const Replication& replication) {
 }
 
 absl::StatusOr<ConnectionOptions> SourceConnection(const Replication& replication) {
-  ConnectionOptions connection{.url = replication.source.url, .application_name = StrCat("fjord ", replication.name)};
+  ConnectionOptions connection{.url = replication.source.url,
+                               .application_name = StrCat("fjord ", replication.name)};
   if (replication.source.password) {
     ASSIGN_OR_RETURN(const Secret password, replication.source.password->Read());
     connection.password = password;
@@ -151,37 +162,43 @@ std::string AppendOnlyPublication(const Replication& replication) {
   return StrCat(replication.source.publication, "_append");
 }
 
-SourceCheckOptions CheckOptionsFor(const Replication& replication, const ConnectionOptions& connection) {
+SourceCheckOptions CheckOptionsFor(const Replication& replication,
+                                   const ConnectionOptions& connection) {
   SourceCheckOptions options{.connection = connection,
                              .slot = replication.source.slot,
                              .publication = replication.source.publication,
                              .append_only_publication = AppendOnlyPublication(replication)};
   for (const TableEntry& entry : replication.tables) {
     const absl::StatusOr<TablePattern> pattern = ParseTablePattern(entry.source.ToString());
-    if (pattern.ok()) options.tables.push_back({*pattern, entry.source.ToString(), entry.append_only});
+    if (pattern.ok())
+      options.tables.push_back({*pattern, entry.source.ToString(), entry.append_only});
   }
   return options;
 }
 
-absl::StatusOr<ReplicationOptions> MakeReplicationOptions(const Config& config, const Replication& replication) {
-  ReplicationOptions options{.name = replication.name,
-                             .slot = replication.source.slot,
-                             .publication = replication.source.publication,
-                             .append_only_publication = AppendOnlyPublication(replication),
-                             .publish_every = replication.publish.every,
-                             .publish_rows = replication.publish.rows,
-                             .publish_bytes = replication.publish.bytes,
-                             .retention = {.keep = replication.snapshots.keep,
-                                           .at_least = replication.snapshots.at_least,
-                                           .at_most = replication.snapshots.at_most},
-                             .memory_bytes_max = replication.memory_bytes_max,
-                             .workers = replication.workers > 0 ? replication.workers
-                                                                : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())),
-                             .state_dir = StrCat(config.state_dir, "/", replication.name)};
+absl::StatusOr<ReplicationOptions> MakeReplicationOptions(const Config& config,
+                                                          const Replication& replication) {
+  ReplicationOptions options{
+      .name = replication.name,
+      .slot = replication.source.slot,
+      .publication = replication.source.publication,
+      .append_only_publication = AppendOnlyPublication(replication),
+      .publish_every = replication.publish.every,
+      .publish_rows = replication.publish.rows,
+      .publish_bytes = replication.publish.bytes,
+      .retention = {.keep = replication.snapshots.keep,
+                    .at_least = replication.snapshots.at_least,
+                    .at_most = replication.snapshots.at_most},
+      .memory_bytes_max = replication.memory_bytes_max,
+      .workers = replication.workers > 0
+                     ? replication.workers
+                     : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())),
+      .state_dir = StrCat(config.state_dir, "/", replication.name)};
   ASSIGN_OR_RETURN(options.connection, SourceConnection(replication));
   ASSIGN_OR_RETURN(options.tables, ExpandTables(replication, options.connection));
   if (options.tables.empty()) {
-    return absl::FailedPreconditionError(StrCat("replication ", replication.name, ": no table of the source matches `tables`"));
+    return absl::FailedPreconditionError(
+        StrCat("replication ", replication.name, ": no table of the source matches `tables`"));
   }
   return options;
 }

@@ -25,13 +25,15 @@ absl::StatusOr<LakeHandle> OpenLake(const Replication& replication);
 absl::StatusOr<LakeHandle> OpenLakeForReading(const Replication& replication);
 
 absl::StatusOr<ConnectionOptions> SourceConnection(const Replication& replication);
-SourceCheckOptions CheckOptionsFor(const Replication& replication, const ConnectionOptions& connection);
+SourceCheckOptions CheckOptionsFor(const Replication& replication,
+                                   const ConnectionOptions& connection);
 
 // Where the embedded catalog puts tables: "file:///data/lake", "s3://bucket/prefix".
 std::string WarehouseLocation(const EmbeddedCatalogConfig& catalog);
 
 // Asks the source which tables the configured entries stand for. kFailedPrecondition: none at all.
-absl::StatusOr<ReplicationOptions> MakeReplicationOptions(const Config& config, const Replication& replication);
+absl::StatusOr<ReplicationOptions> MakeReplicationOptions(const Config& config,
+                                                          const Replication& replication);
 
 // The name of the second publication, for append-only tables without an identity.
 std::string AppendOnlyPublication(const Replication& replication);

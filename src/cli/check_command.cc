@@ -21,7 +21,8 @@ std::string_view SeverityName(Severity severity) {
 
 std::vector<Finding> CheckSource(const Replication& replication) {
   const absl::StatusOr<ConnectionOptions> connection = SourceConnection(replication);
-  if (!connection.ok()) return {{Severity::kError, "source", std::string(Message(connection.status())), ""}};
+  if (!connection.ok())
+    return {{Severity::kError, "source", std::string(Message(connection.status())), ""}};
   const SourceCheckOptions options = CheckOptionsFor(replication, *connection);
   const absl::StatusOr<SourceFacts> facts = GatherSourceFacts(options);
   if (!facts.ok()) return {{Severity::kError, "source", std::string(Message(facts.status())), ""}};
@@ -33,7 +34,8 @@ void CheckLake(const Replication& replication, std::vector<Finding>& findings) {
   absl::StatusOr<LakeHandle> lake = OpenLakeForReading(replication);
   absl::Status status = lake.status();
   if (status.ok() && lake->catalog != nullptr) status = lake->catalog->ListNamespaces({}).status();
-  if (!status.ok()) findings.push_back({Severity::kError, "lake", std::string(Message(status)), ""});
+  if (!status.ok())
+    findings.push_back({Severity::kError, "lake", std::string(Message(status)), ""});
 }
 
 Json FindingToJson(const Finding& finding) {

@@ -20,13 +20,17 @@ absl::StatusOr<pid_t> StartChild(const ChildOptions& options) {
   const passwd* user = nullptr;
   if (!options.user.empty()) {
     user = ::getpwnam(options.user.c_str());
-    if (user == nullptr) return absl::FailedPreconditionError(StrCat("no such user: ", options.user));
+    if (user == nullptr)
+      return absl::FailedPreconditionError(StrCat("no such user: ", options.user));
   }
   std::vector<char*> arguments;
-  for (const std::string& argument : options.command) arguments.push_back(const_cast<char*>(argument.c_str()));
+  for (const std::string& argument : options.command)
+    arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   const pid_t pid = ::fork();
-  if (pid < 0) return absl::UnavailableError(StrCat("cannot start ", options.command[0], ": ", std::strerror(errno)));
+  if (pid < 0)
+    return absl::UnavailableError(
+        StrCat("cannot start ", options.command[0], ": ", std::strerror(errno)));
   if (pid > 0) return pid;
   // In the child: only calls that are safe after a fork.
   sigset_t none;
@@ -39,7 +43,8 @@ absl::StatusOr<pid_t> StartChild(const ChildOptions& options) {
       ::dup2(fd, STDERR_FILENO);
     }
   }
-  if (user != nullptr && (::setgroups(0, nullptr) != 0 || ::setgid(user->pw_gid) != 0 || ::setuid(user->pw_uid) != 0)) {
+  if (user != nullptr && (::setgroups(0, nullptr) != 0 || ::setgid(user->pw_gid) != 0 ||
+                          ::setuid(user->pw_uid) != 0)) {
     ::_exit(126);
   }
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -52,7 +57,8 @@ absl::Status WaitChild(pid_t pid, const std::string& name) {
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return absl::OkStatus();
-  return absl::InternalError(StrCat(name, " failed", WIFEXITED(status) ? StrCat(" with exit status ", WEXITSTATUS(status)) : ""));
+  return absl::InternalError(StrCat(
+      name, " failed", WIFEXITED(status) ? StrCat(" with exit status ", WEXITSTATUS(status)) : ""));
 }
 
 void EndChild(pid_t pid, int signal) {

@@ -27,9 +27,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kSampleData[] =
-    "CREATE TABLE orders (id bigint PRIMARY KEY, customer text NOT NULL, item text NOT NULL, amount numeric(10,2) NOT NULL, "
+    "CREATE TABLE orders (id bigint PRIMARY KEY, customer text NOT NULL, item text NOT NULL, "
+    "amount numeric(10,2) NOT NULL, "
     "status text NOT NULL, placed_at timestamptz NOT NULL DEFAULT now());"
-    "INSERT INTO orders SELECT i, 'customer ' || i % 97, (ARRAY['lamp','chair','table','rug'])[1 + i % 4], (i * 7 % 500) + 0.5, "
+    "INSERT INTO orders SELECT i, 'customer ' || i % 97, (ARRAY['lamp','chair','table','rug'])[1 + "
+    "i % 4], (i * 7 % 500) + 0.5, "
     "'placed', now() - i * interval '1 minute' FROM generate_series(1, 50000) i;";
 
 // Each step: what a person is told, and what is typed at the source.
@@ -41,11 +43,13 @@ constexpr Step kSteps[] = {
     {"300 orders are shipped", "UPDATE orders SET status = 'shipped' WHERE id <= 300"},
     {"20 orders are deleted, 5 new ones come in, one is corrected",
      "BEGIN; DELETE FROM orders WHERE id BETWEEN 301 AND 320; "
-     "INSERT INTO orders (id, customer, item, amount, status) SELECT 60000 + i, 'you', 'lamp', 1000, 'placed' "
+     "INSERT INTO orders (id, customer, item, amount, status) SELECT 60000 + i, 'you', 'lamp', "
+     "1000, 'placed' "
      "FROM generate_series(1, 5) i; UPDATE orders SET amount = 0.99 WHERE id = 42; COMMIT"},
 };
 constexpr char kQuery[] =
-    "SELECT status, count(*) AS orders, sum(amount) AS amount FROM lake GROUP BY status ORDER BY status";
+    "SELECT status, count(*) AS orders, sum(amount) AS amount FROM lake GROUP BY status ORDER BY "
+    "status";
 
 // Runs the query through DuckDB's own Iceberg reader; prints rows as they are.
 constexpr char kReader[] = R"py(import sys, pathlib, duckdb
@@ -90,7 +94,8 @@ int FreePort() {
 class Demo {
  public:
   explicit Demo(const DemoOptions& options)
-      : options_(options), folder_(fs::temp_directory_path() / StrCat("fjord-demo-", Hex(RandomBytes(4)))) {}
+      : options_(options),
+        folder_(fs::temp_directory_path() / StrCat("fjord-demo-", Hex(RandomBytes(4)))) {}
 
   ~Demo() {
     if (fjord_ > 0) EndChild(fjord_, SIGTERM);
@@ -102,7 +107,8 @@ class Demo {
 
   absl::Status Run() {
     RETURN_IF_ERROR(StartServer());
-    ASSIGN_OR_RETURN(const std::unique_ptr<Connection> source, Connection::Open({.url = Url(), .settings = {{"search_path", "public"}}}));
+    ASSIGN_OR_RETURN(const std::unique_ptr<Connection> source,
+                     Connection::Open({.url = Url(), .settings = {{"search_path", "public"}}}));
     RETURN_IF_ERROR(source->Exec(kSampleData));
     std::cout << "A private PostgreSQL with 50,000 orders runs on port " << port_ << ".\n";
     RETURN_IF_ERROR(StartFjord());
@@ -113,7 +119,8 @@ class Demo {
       const absl::Time committed = absl::Now();
       RETURN_IF_ERROR(WaitForLake(*source));
       const double seconds = absl::ToDoubleSeconds(absl::Now() - committed);
-      RETURN_IF_ERROR(ShowQuery(StrCat("The lake ", static_cast<int>(seconds * 1000), " ms after the commit")));
+      RETURN_IF_ERROR(
+          ShowQuery(StrCat("The lake ", static_cast<int>(seconds * 1000), " ms after the commit")));
     }
     done_ = true;
     PrintWhatNext();
@@ -127,7 +134,9 @@ class Demo {
   absl::Status StartServer() {
     const std::string bin = ServerFolder();
     if (bin.empty()) {
-      return absl::FailedPreconditionError("no PostgreSQL server is installed below /usr/lib/postgresql: apt-get install postgresql-15");
+      return absl::FailedPreconditionError(
+          "no PostgreSQL server is installed below /usr/lib/postgresql: apt-get install "
+          "postgresql-15");
     }
     port_ = FreePort();
     std::error_code error;
@@ -137,19 +146,26 @@ class Demo {
       // The server refuses to run as root.
       user = "postgres";
       const passwd* entry = ::getpwnam("postgres");
-      if (entry == nullptr || ::chown((folder_ / "server").c_str(), entry->pw_uid, entry->pw_gid) != 0) {
-        return absl::FailedPreconditionError("the demo runs as root and there is no user postgres to run the server");
+      if (entry == nullptr ||
+          ::chown((folder_ / "server").c_str(), entry->pw_uid, entry->pw_gid) != 0) {
+        return absl::FailedPreconditionError(
+            "the demo runs as root and there is no user postgres to run the server");
       }
     }
     const std::string data = (folder_ / "server" / "data").string();
     const std::string log = (folder_ / "server.log").string();
-    ASSIGN_OR_RETURN(const pid_t initdb, StartChild({.command = {bin + "/initdb", "-D", data, "-U", "postgres", "-A", "trust", "--no-sync"},
-                                                     .user = user, .output_file = log}));
+    ASSIGN_OR_RETURN(const pid_t initdb,
+                     StartChild({.command = {bin + "/initdb", "-D", data, "-U", "postgres", "-A",
+                                             "trust", "--no-sync"},
+                                 .user = user,
+                                 .output_file = log}));
     RETURN_IF_ERROR(Annotate(WaitChild(initdb, "initdb"), StrCat("see ", log)));
-    ASSIGN_OR_RETURN(server_, StartChild({.command = {bin + "/postgres", "-D", data, "-p", StrCat(port_), "-c", "wal_level=logical",
-                                                      "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=",
-                                                      "-c", "fsync=off"},
-                                          .user = user, .output_file = log}));
+    ASSIGN_OR_RETURN(
+        server_, StartChild({.command = {bin + "/postgres", "-D", data, "-p", StrCat(port_), "-c",
+                                         "wal_level=logical", "-c", "listen_addresses=127.0.0.1",
+                                         "-c", "unix_socket_directories=", "-c", "fsync=off"},
+                             .user = user,
+                             .output_file = log}));
     for (int i = 0; i < 200; ++i) {
       if (Connection::Open({.url = Url()}).ok()) return absl::OkStatus();
       absl::SleepFor(absl::Milliseconds(50));
@@ -159,10 +175,14 @@ class Demo {
 
   absl::Status StartFjord() {
     const std::string config = (folder_ / "fjord.yaml").string();
-    std::ofstream(config) << "replications:\n  shop:\n    source:\n      postgres: {url: \"" << Url() << "\"}\n"
-                          << "    lake:\n      catalog: {embedded: {path: ./lake}}\n    tables:\n      - public.orders\n"
+    std::ofstream(config) << "replications:\n  shop:\n    source:\n      postgres: {url: \""
+                          << Url() << "\"}\n"
+                          << "    lake:\n      catalog: {embedded: {path: ./lake}}\n    tables:\n  "
+                             "    - public.orders\n"
                           << "    publish: {every: 250ms}\nstateDir: ./state\n";
-    std::cout << "Fjord starts with this configuration (" << config << "):\n\n" << ReadFile(config) << "\n" << std::flush;
+    std::cout << "Fjord starts with this configuration (" << config << "):\n\n"
+              << ReadFile(config) << "\n"
+              << std::flush;
     ASSIGN_OR_RETURN(fjord_, StartChild({.command = {"/proc/self/exe", "run", "--config", config},
                                          .output_file = (folder_ / "fjord.log").string()}));
     return WaitUntilReady();
@@ -180,7 +200,8 @@ class Demo {
       if (ReadFile(status).find("\"ready\":true") != std::string::npos) return absl::OkStatus();
       absl::SleepFor(absl::Milliseconds(100));
     }
-    return absl::UnavailableError(StrCat("Fjord did not get ready; its log is ", ReadFile((folder_ / "fjord.log").string())));
+    return absl::UnavailableError(
+        StrCat("Fjord did not get ready; its log is ", ReadFile((folder_ / "fjord.log").string())));
   }
 
   // A commit that changes the table changes the version hint.
@@ -199,23 +220,27 @@ class Demo {
     const char* python = std::getenv("FJORD_PYTHON");
     std::cout << "\n" << title << ", asked by DuckDB:\n  " << kQuery << "\n" << std::flush;
     if (python == nullptr) {
-      std::cout << "    (set FJORD_PYTHON to a Python that has duckdb and its iceberg extension to see the answer; the table is "
+      std::cout << "    (set FJORD_PYTHON to a Python that has duckdb and its iceberg extension to "
+                   "see the answer; the table is "
                 << TablePath() << ")\n";
       return absl::OkStatus();
     }
-    ASSIGN_OR_RETURN(const pid_t reader, StartChild({.command = {python, "-c", kReader, TablePath(), kQuery}}));
+    ASSIGN_OR_RETURN(const pid_t reader,
+                     StartChild({.command = {python, "-c", kReader, TablePath(), kQuery}}));
     return WaitChild(reader, "the query");
   }
 
   void PrintWhatNext() const {
-    std::cout << "\nThat is all of it. With a database of your own:\n"
-              << "  1. write fjord.yaml like the one above, with its URL and tables (fjord discover proposes them)\n"
-              << "  2. fjord check     says what is missing at the source, and the statement that helps\n"
-              << "  3. fjord run       copies, then follows\n"
-              << "docs/guide.md goes on from there.\n";
+    std::cout
+        << "\nThat is all of it. With a database of your own:\n"
+        << "  1. write fjord.yaml like the one above, with its URL and tables (fjord discover "
+           "proposes them)\n"
+        << "  2. fjord check     says what is missing at the source, and the statement that helps\n"
+        << "  3. fjord run       copies, then follows\n"
+        << "docs/guide.md goes on from there.\n";
     if (options_.after == AfterDemo::kKeep) {
-      std::cout << "Kept: " << folder_.string() << " (server process " << server_ << " on port " << port_
-                << "; end it with kill " << server_ << ").\n";
+      std::cout << "Kept: " << folder_.string() << " (server process " << server_ << " on port "
+                << port_ << "; end it with kill " << server_ << ").\n";
     }
   }
 

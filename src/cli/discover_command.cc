@@ -21,17 +21,20 @@ absl::Status Discover(const Replication& replication) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> session, Connection::Open(connection));
   ASSIGN_OR_RETURN(const std::vector<QualifiedName> names, ListTableNames(*session));
   std::vector<TablePattern> patterns;
-  for (const QualifiedName& name : names) patterns.push_back({.schema = name.schema, .name = name.name});
+  for (const QualifiedName& name : names)
+    patterns.push_back({.schema = name.schema, .name = name.name});
   ASSIGN_OR_RETURN(const std::vector<TableInfo> tables, ReadTables(*session, patterns));
   std::cout << "# " << replication.name << "\ntables:\n";
   for (const TableInfo& table : tables) {
-    const std::string text = JsonQuote(SelectorFor(table).ToString());  // a JSON string is a YAML string
+    const std::string text =
+        JsonQuote(SelectorFor(table).ToString());  // a JSON string is a YAML string
     if (table.kind == RelationKind::kPartitionedTable) {
       std::cout << "  # " << text << ": partitioned tables are not supported yet\n";
     } else if (ChooseKey(table).kind == KeyChoice::Kind::kColumns) {
       std::cout << "  - " << text << "\n";
     } else {
-      std::cout << "  - {source: " << text << ", appendOnly: true}  # has no key: only inserts can be followed\n";
+      std::cout << "  - {source: " << text
+                << ", appendOnly: true}  # has no key: only inserts can be followed\n";
     }
   }
   return absl::OkStatus();

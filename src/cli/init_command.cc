@@ -4,6 +4,8 @@
 
 namespace fjord {
 
-ExitCode RunInit(const Config& config, const InitOptions&) { return RunReplications(config, RunUntil::kCopied); }
+ExitCode RunInit(const Config& config, const InitOptions&) {
+  return RunReplications(config, RunUntil::kCopied);
+}
 
 }  // namespace fjord

@@ -4,6 +4,8 @@
 
 namespace fjord {
 
-ExitCode RunRun(const Config& config, const RunOptions&) { return RunReplications(config, RunUntil::kStopped); }
+ExitCode RunRun(const Config& config, const RunOptions&) {
+  return RunReplications(config, RunUntil::kStopped);
+}
 
 }  // namespace fjord

@@ -25,7 +25,8 @@ namespace {
 constexpr absl::Duration kStartWindow = absl::Seconds(60);
 constexpr absl::Duration kRetryPause = absl::Seconds(2);
 
-// One replication's thread: tries again while a dependency is away, within the start-up window or after it once ran.
+// One replication's thread: tries again while a dependency is away, within the start-up window or
+// after it once ran.
 class ReplicationThread {
  public:
   ReplicationThread(const Config& config, const Replication& replication, RunUntil until)
@@ -59,14 +60,17 @@ class ReplicationThread {
         exit_code_ = status.ok() ? ExitCode::kClean : ExitCodeOf(status);
         break;
       }
-      if (absl::Now() - started > kStartWindow) give_up = absl::Now() + kStartWindow;  // it ran for a while
-      const bool passing = absl::IsUnavailable(status) || absl::IsUnknown(status) || absl::IsDeadlineExceeded(status);
+      if (absl::Now() - started > kStartWindow)
+        give_up = absl::Now() + kStartWindow;  // it ran for a while
+      const bool passing = absl::IsUnavailable(status) || absl::IsUnknown(status) ||
+                           absl::IsDeadlineExceeded(status);
       if (!passing || absl::Now() > give_up) {
         LogError(StrCat("replication ", replication_.name, " ended: ", Message(status)));
         exit_code_ = ExitCodeOf(status);
         break;
       }
-      LogWarning(StrCat("replication ", replication_.name, " will be started again: ", Message(status)));
+      LogWarning(
+          StrCat("replication ", replication_.name, " will be started again: ", Message(status)));
       const absl::Time until = absl::Now() + kRetryPause;
       while (!stop_ && absl::Now() < until) absl::SleepFor(absl::Milliseconds(50));
     }
@@ -86,7 +90,8 @@ class ReplicationThread {
       std::lock_guard lock(mutex_);
       if (stop_) return absl::OkStatus();
       runner_ = std::make_unique<ReplicationRunner>(
-          std::move(options), ReplicationEnvironment{.catalog = lake.catalog.get(), .store = lake.store.get()});
+          std::move(options),
+          ReplicationEnvironment{.catalog = lake.catalog.get(), .store = lake.store.get()});
     }
     const absl::Status status = runner_->Run(until_);
     std::lock_guard lock(mutex_);
@@ -161,25 +166,30 @@ std::string FormatStatus(const ReplicationStatus& status) {
 
 std::string RenderMetrics(const std::vector<ReplicationStatus>& all) {
   MetricsText metrics;
-  const auto per_table = [&](std::string_view name, MetricKind kind, std::string_view help, auto value) {
+  const auto per_table = [&](std::string_view name, MetricKind kind, std::string_view help,
+                             auto value) {
     metrics.Begin(name, kind, help);
     for (const ReplicationStatus& status : all) {
       for (const TableStatus& table : status.tables) {
-        metrics.Add({{"replication", status.name}, {"table", table.source}}, static_cast<double>(value(table)));
+        metrics.Add({{"replication", status.name}, {"table", table.source}},
+                    static_cast<double>(value(table)));
       }
     }
   };
-  per_table("fjord_table_rows", MetricKind::kGauge, "Live rows of the lake table.", [](const auto& t) { return t.rows; });
-  per_table("fjord_table_lag_seconds", MetricKind::kGauge, "Age of the oldest commit that is not published.",
+  per_table("fjord_table_rows", MetricKind::kGauge, "Live rows of the lake table.",
+            [](const auto& t) { return t.rows; });
+  per_table("fjord_table_lag_seconds", MetricKind::kGauge,
+            "Age of the oldest commit that is not published.",
             [](const auto& t) { return t.lag_seconds; });
   per_table("fjord_table_pending_bytes", MetricKind::kGauge, "Changes received and not published.",
             [](const auto& t) { return t.pending_bytes; });
   per_table("fjord_table_streaming", MetricKind::kGauge, "1 while the table follows its source.",
             [](const auto& t) { return t.state == TableState::kStreaming ? 1 : 0; });
-  per_table("fjord_table_blocked", MetricKind::kGauge, "1 while the table is set aside and waits for a person.",
+  per_table("fjord_table_blocked", MetricKind::kGauge,
+            "1 while the table is set aside and waits for a person.",
             [](const auto& t) { return t.state == TableState::kBlocked ? 1 : 0; });
-  per_table("fjord_table_publications_total", MetricKind::kCounter, "Published epochs since the start.",
-            [](const auto& t) { return t.epochs; });
+  per_table("fjord_table_publications_total", MetricKind::kCounter,
+            "Published epochs since the start.", [](const auto& t) { return t.epochs; });
   per_table("fjord_table_changes_total", MetricKind::kCounter, "Published changes since the start.",
             [](const auto& t) { return t.changes; });
   const auto per_replication = [&](std::string_view name, std::string_view help, auto value) {
@@ -196,10 +206,13 @@ std::string RenderMetrics(const std::vector<ReplicationStatus>& all) {
                   [](const auto& s) { return s.confirmed.value; });
   per_replication("fjord_retained_wal_bytes", "WAL that the source keeps for the slot.",
                   [](const auto& s) { return s.retained_wal_bytes; });
-  per_replication("fjord_slot_xmin_age_transactions", "Age of the catalogue horizon that the slot holds.",
+  per_replication("fjord_slot_xmin_age_transactions",
+                  "Age of the catalogue horizon that the slot holds.",
                   [](const auto& s) { return s.catalog_xmin_age; });
-  per_replication("fjord_window_bytes", "Changes held in memory.", [](const auto& s) { return s.window_bytes; });
-  per_replication("fjord_spool_bytes", "Changes held on local disk.", [](const auto& s) { return s.spool_bytes; });
+  per_replication("fjord_window_bytes", "Changes held in memory.",
+                  [](const auto& s) { return s.window_bytes; });
+  per_replication("fjord_spool_bytes", "Changes held on local disk.",
+                  [](const auto& s) { return s.spool_bytes; });
   return metrics.text();
 }
 
@@ -225,7 +238,8 @@ ExitCode RunReplications(const Config& config, RunUntil until) {
   const auto snapshots = [&] {
     std::vector<ReplicationStatus> all;
     for (const auto& thread : threads) {
-      if (const std::optional<ReplicationStatus> status = thread->Snapshot()) all.push_back(*status);
+      if (const std::optional<ReplicationStatus> status = thread->Snapshot())
+        all.push_back(*status);
     }
     return all;
   };
@@ -237,24 +251,28 @@ ExitCode RunReplications(const Config& config, RunUntil until) {
              [&] {
                const std::vector<ReplicationStatus> all = snapshots();
                return all.size() == threads.size() &&
-                      std::all_of(all.begin(), all.end(), [](const ReplicationStatus& status) { return status.ready(); });
+                      std::all_of(all.begin(), all.end(),
+                                  [](const ReplicationStatus& status) { return status.ready(); });
              },
          .metrics = [&] { return RenderMetrics(snapshots()); }});
     if (started.ok()) {
       server = *std::move(started);
-      LogInfo("status pages are served", {{"address", StrCat(config.server->host, ":", server->port())}});
+      LogInfo("status pages are served",
+              {{"address", StrCat(config.server->host, ":", server->port())}});
     } else {
       LogError(StrCat("server.listen: ", Message(started.status())));
       for (const auto& thread : threads) thread->Stop();
     }
   }
   absl::Time next_status = absl::Now();
-  while (!std::all_of(threads.begin(), threads.end(), [](const auto& thread) { return thread->done(); })) {
+  while (!std::all_of(threads.begin(), threads.end(),
+                      [](const auto& thread) { return thread->done(); })) {
     absl::SleepFor(absl::Milliseconds(50));
     if (absl::Now() < next_status) continue;
     next_status = absl::Now() + absl::Milliseconds(500);
     for (const auto& thread : threads) {
-      if (const std::optional<ReplicationStatus> status = thread->Snapshot()) WriteStatusFile(config, *status);
+      if (const std::optional<ReplicationStatus> status = thread->Snapshot())
+        WriteStatusFile(config, *status);
     }
   }
   for (const auto& thread : threads) {

@@ -71,7 +71,8 @@ void AddSlot(const Replication& replication, Json& json) {
     json.Set("source_error", Message(session.status()));
     return;
   }
-  const absl::StatusOr<std::optional<SlotState>> slot = ReadSlot(**session, replication.source.slot);
+  const absl::StatusOr<std::optional<SlotState>> slot =
+      ReadSlot(**session, replication.source.slot);
   if (!slot.ok() || !slot->has_value()) return;
   const SlotState& state = **slot;
   Json item = Json::MakeObject();
@@ -82,10 +83,12 @@ void AddSlot(const Replication& replication, Json& json) {
   if (state.safe_wal_bytes) item.Set("safe_wal_bytes", *state.safe_wal_bytes);
   Json warnings = Json::MakeArray();
   if (state.retained_wal_bytes > kRetainedWarnBytes) {
-    warnings.Push(StrCat("the source keeps ", state.retained_wal_bytes >> 20, " MiB of WAL for this slot"));
+    warnings.Push(
+        StrCat("the source keeps ", state.retained_wal_bytes >> 20, " MiB of WAL for this slot"));
   }
   if (state.catalog_xmin_age > kXminWarnAge) {
-    warnings.Push(StrCat("the slot holds back vacuum of the catalogue by ", state.catalog_xmin_age, " transactions"));
+    warnings.Push(StrCat("the slot holds back vacuum of the catalogue by ", state.catalog_xmin_age,
+                         " transactions"));
   }
   item.Set("warnings", std::move(warnings));
   json.Set("slot", std::move(item));
@@ -101,20 +104,27 @@ std::string TextOf(const Json& json, std::string_view name) {
 
 void PrintText(const Json& replication) {
   std::cout << "replication " << TextOf(replication, "replication") << ": "
-            << (TextOf(replication, "running") == "true" ? (TextOf(replication, "ready") == "true" ? "ready" : "not ready")
-                                                          : "not running")
+            << (TextOf(replication, "running") == "true"
+                    ? (TextOf(replication, "ready") == "true" ? "ready" : "not ready")
+                    : "not running")
             << ", confirmed " << TextOf(replication, "confirmed_lsn") << "\n";
-  if (const Json* error = replication.Find("source_error")) std::cout << "  source: " << error->as_string() << "\n";
+  if (const Json* error = replication.Find("source_error"))
+    std::cout << "  source: " << error->as_string() << "\n";
   if (const Json* slot = replication.Find("slot")) {
-    std::cout << "  slot " << TextOf(*slot, "name") << ": " << TextOf(*slot, "wal_status") << ", keeps "
-              << TextOf(*slot, "retained_wal_bytes") << " bytes of WAL, xmin age " << TextOf(*slot, "catalog_xmin_age") << "\n";
-    for (const Json& warning : slot->Find("warnings")->array()) std::cout << "  warning: " << warning.as_string() << "\n";
+    std::cout << "  slot " << TextOf(*slot, "name") << ": " << TextOf(*slot, "wal_status")
+              << ", keeps " << TextOf(*slot, "retained_wal_bytes") << " bytes of WAL, xmin age "
+              << TextOf(*slot, "catalog_xmin_age") << "\n";
+    for (const Json& warning : slot->Find("warnings")->array())
+      std::cout << "  warning: " << warning.as_string() << "\n";
   }
-  std::cout << absl::StrFormat("  %-40s %-10s %12s %10s %14s\n", "table", "state", "rows", "lag s", "watermark");
+  std::cout << absl::StrFormat("  %-40s %-10s %12s %10s %14s\n", "table", "state", "rows", "lag s",
+                               "watermark");
   for (const Json& table : replication.Find("tables")->array()) {
-    std::cout << absl::StrFormat("  %-40s %-10s %12s %10s %14s\n", TextOf(table, "source"), TextOf(table, "state"),
-                                 TextOf(table, "rows"), TextOf(table, "lag_seconds"), TextOf(table, "watermark"));
-    if (const Json* reason = table.Find("reason")) std::cout << "    " << reason->as_string() << "\n";
+    std::cout << absl::StrFormat("  %-40s %-10s %12s %10s %14s\n", TextOf(table, "source"),
+                                 TextOf(table, "state"), TextOf(table, "rows"),
+                                 TextOf(table, "lag_seconds"), TextOf(table, "watermark"));
+    if (const Json* reason = table.Find("reason"))
+      std::cout << "    " << reason->as_string() << "\n";
   }
 }
 

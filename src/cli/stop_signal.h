@@ -7,8 +7,8 @@
 
 namespace fjord {
 
-// While it lives, the first SIGINT or SIGTERM calls `on_stop` on a thread of its own; a second one ends the process as usual.
-// Make it before any other thread, so that all inherit the mask.
+// While it lives, the first SIGINT or SIGTERM calls `on_stop` on a thread of its own; a second one
+// ends the process as usual. Make it before any other thread, so that all inherit the mask.
 class StopSignal {
  public:
   explicit StopSignal(std::function<void()> on_stop);

@@ -16,10 +16,14 @@ class OutputAdapter : public arrow::io::OutputStream {
     set_mode(arrow::io::FileMode::WRITE);
   }
   arrow::Status Write(const void* data, int64_t size) override {
-    if (error_.ok()) error_ = stream_.Write({static_cast<const char*>(data), static_cast<size_t>(size)});
-    return error_.ok() ? arrow::Status::OK() : arrow::Status::IOError("the object could not be written");
+    if (error_.ok())
+      error_ = stream_.Write({static_cast<const char*>(data), static_cast<size_t>(size)});
+    return error_.ok() ? arrow::Status::OK()
+                       : arrow::Status::IOError("the object could not be written");
   }
-  arrow::Result<int64_t> Tell() const override { return static_cast<int64_t>(stream_.bytes_written()); }
+  arrow::Result<int64_t> Tell() const override {
+    return static_cast<int64_t>(stream_.bytes_written());
+  }
   arrow::Status Close() override { return arrow::Status::OK(); }
   bool closed() const override { return false; }
 
@@ -83,8 +87,8 @@ class InputAdapter : public arrow::io::RandomAccessFile {
 
   arrow::Status ReadObject(int64_t position, int64_t size, void* out) {
     if (size == 0) return arrow::Status::OK();
-    const absl::Status status =
-        object_->ReadAt(static_cast<uint64_t>(position), static_cast<char*>(out), static_cast<size_t>(size));
+    const absl::Status status = object_->ReadAt(static_cast<uint64_t>(position),
+                                                static_cast<char*>(out), static_cast<size_t>(size));
     if (status.ok()) return arrow::Status::OK();
     if (error_->ok()) *error_ = status;
     return arrow::Status::IOError("the object could not be read");

@@ -1,7 +1,7 @@
 // Arrow's stream interfaces over ours. For this layer's files only.
 //
-// Arrow's statuses know no codes of ours, so that the first error of an object is kept beside the adapter, and what Arrow
-// throws because of it is answered with that.
+// Arrow's statuses know no codes of ours, so that the first error of an object is kept beside the
+// adapter, and what Arrow throws because of it is answered with that.
 #pragma once
 
 #include <memory>

@@ -17,8 +17,9 @@ namespace {
 
 constexpr int64_t kValuesPerReadMax = 16'384;
 
-// Where pages begin and end, in rows of the row group. Parquet's page reader asks it about every page before decompressing
-// it; a page that nobody wants is dropped, so that the column reader never knows of it.
+// Where pages begin and end, in rows of the row group. Parquet's page reader asks it about every
+// page before decompressing it; a page that nobody wants is dropped, so that the column reader
+// never knows of it.
 class PageMap {
  public:
   void Want(std::span<const RowPosition> positions, int64_t first_row) {
@@ -32,7 +33,8 @@ class PageMap {
     seen_ += page_rows;
     if (selective_) {
       while (next_ < wanted_.size() && int64_t{wanted_[next_].value} - first_row_ < begin) ++next_;
-      if (next_ == wanted_.size() || int64_t{wanted_[next_].value} - first_row_ >= seen_) return true;
+      if (next_ == wanted_.size() || int64_t{wanted_[next_].value} - first_row_ >= seen_)
+        return true;
     }
     begin_ = begin;
     end_ = seen_;
@@ -55,14 +57,19 @@ class PageMap {
 template <class Reader, class Convert>
 class TypedChunkReader : public ChunkReader {
  public:
-  TypedChunkReader(const parquet::ColumnDescriptor* column, std::unique_ptr<parquet::PageReader> pages, const FileField& field,
+  TypedChunkReader(const parquet::ColumnDescriptor* column,
+                   std::unique_ptr<parquet::PageReader> pages, const FileField& field,
                    Convert convert)
       : field_(field), level_present_(column->max_definition_level()), convert_(convert) {
-    pages->set_data_page_filter([this](const parquet::DataPageStats& page) { return map_.Skips(page.num_values); });
-    reader_ = std::static_pointer_cast<Reader>(parquet::ColumnReader::Make(column, std::move(pages)));
+    pages->set_data_page_filter(
+        [this](const parquet::DataPageStats& page) { return map_.Skips(page.num_values); });
+    reader_ =
+        std::static_pointer_cast<Reader>(parquet::ColumnReader::Make(column, std::move(pages)));
   }
 
-  void Want(std::span<const RowPosition> positions, int64_t first_row) override { map_.Want(positions, first_row); }
+  void Want(std::span<const RowPosition> positions, int64_t first_row) override {
+    map_.Want(positions, first_row);
+  }
 
   absl::Status GoTo(int64_t row) override {
     while (row_ < row) {
@@ -83,7 +90,8 @@ class TypedChunkReader : public ChunkReader {
       const int64_t want = std::min({end - row_, map_.end() - row_, kValuesPerReadMax});
       MakeRoom(want);
       int64_t present = 0;
-      const int64_t read = reader_->ReadBatch(want, levels_.data(), nullptr, values_.get(), &present);
+      const int64_t read =
+          reader_->ReadBatch(want, levels_.data(), nullptr, values_.get(), &present);
       if (read <= 0) return TooShort();
       RETURN_IF_ERROR(Take(read, present, out, arena));
       row_ += read;
@@ -95,7 +103,8 @@ class TypedChunkReader : public ChunkReader {
   using Value = typename Reader::T;
 
   absl::Status TooShort() const {
-    return absl::DataLossError(StrCat("a data file has fewer values of ", field_.name, " than rows"));
+    return absl::DataLossError(
+        StrCat("a data file has fewer values of ", field_.name, " than rows"));
   }
 
   // After it, row_ is in the current page. Goes over what the page map leaves out.
@@ -114,7 +123,8 @@ class TypedChunkReader : public ChunkReader {
 
   absl::Status Take(int64_t rows, int64_t present, Column& out, Arena& arena) {
     if (field_.required && present < rows) {
-      return absl::DataLossError(StrCat("a data file has a null in the required column ", field_.name));
+      return absl::DataLossError(
+          StrCat("a data file has a null in the required column ", field_.name));
     }
     auto& to = Convert::Values(out);
     const size_t first = to.size();
@@ -133,10 +143,12 @@ class TypedChunkReader : public ChunkReader {
       }
     }
     if (!fits) {
-      return absl::FailedPreconditionError(StrCat("a data file has a value of column ", field_.name, " that ",
-                                                  TypeName(field_.type), " does not hold exactly"));
+      return absl::FailedPreconditionError(StrCat("a data file has a value of column ", field_.name,
+                                                  " that ", TypeName(field_.type),
+                                                  " does not hold exactly"));
     }
-    if constexpr (std::is_same_v<decltype(to), std::vector<std::string_view>&>) Own({to.data() + first, count}, arena);
+    if constexpr (std::is_same_v<decltype(to), std::vector<std::string_view>&>)
+      Own({to.data() + first, count}, arena);
     return absl::OkStatus();
   }
 
@@ -170,7 +182,8 @@ struct Maker {
 
   template <class Reader, class Convert>
   std::unique_ptr<ChunkReader> Make(Convert convert) {
-    return std::make_unique<TypedChunkReader<Reader, Convert>>(column, std::move(pages), field, convert);
+    return std::make_unique<TypedChunkReader<Reader, Convert>>(column, std::move(pages), field,
+                                                               convert);
   }
 
   std::unique_ptr<ChunkReader> FromInt32();
@@ -181,8 +194,10 @@ std::unique_ptr<ChunkReader> Maker::FromInt32() {
   switch (field.type.kind) {
     case TypeKind::kDecimal: return Make<parquet::Int32Reader>(ToInt128());
     case TypeKind::kLong: return Make<parquet::Int32Reader>(ToInt64());
-    case TypeKind::kTime: return Make<parquet::Int32Reader>(ToMicrosTimes{1000});  // INT32 times are milliseconds
-    case TypeKind::kTimestamp: return Make<parquet::Int32Reader>(ToMicrosTimes{ToMicrosFromInt96::kMicrosPerDay});
+    case TypeKind::kTime:
+      return Make<parquet::Int32Reader>(ToMicrosTimes{1000});  // INT32 times are milliseconds
+    case TypeKind::kTimestamp:
+      return Make<parquet::Int32Reader>(ToMicrosTimes{ToMicrosFromInt96::kMicrosPerDay});
     default: return Make<parquet::Int32Reader>(ToInt32());
   }
 }
@@ -191,17 +206,21 @@ std::unique_ptr<ChunkReader> Maker::FromInt64() {
   if (field.type.kind == TypeKind::kDecimal) return Make<parquet::Int64Reader>(ToInt128());
   const parquet::LogicalType& logical = *column->logical_type();
   auto unit = parquet::LogicalType::TimeUnit::MICROS;
-  if (logical.is_timestamp()) unit = static_cast<const parquet::TimestampLogicalType&>(logical).time_unit();
+  if (logical.is_timestamp())
+    unit = static_cast<const parquet::TimestampLogicalType&>(logical).time_unit();
   if (logical.is_time()) unit = static_cast<const parquet::TimeLogicalType&>(logical).time_unit();
-  if (unit == parquet::LogicalType::TimeUnit::MILLIS) return Make<parquet::Int64Reader>(ToMicrosTimes{1000});
-  if (unit == parquet::LogicalType::TimeUnit::NANOS) return Make<parquet::Int64Reader>(ToMicrosFromNanos());
+  if (unit == parquet::LogicalType::TimeUnit::MILLIS)
+    return Make<parquet::Int64Reader>(ToMicrosTimes{1000});
+  if (unit == parquet::LogicalType::TimeUnit::NANOS)
+    return Make<parquet::Int64Reader>(ToMicrosFromNanos());
   return Make<parquet::Int64Reader>(ToInt64());
 }
 
 }  // namespace
 
 std::unique_ptr<ChunkReader> ChunkReader::Create(const parquet::ColumnDescriptor* column,
-                                                 std::unique_ptr<parquet::PageReader> pages, const FileField& field) {
+                                                 std::unique_ptr<parquet::PageReader> pages,
+                                                 const FileField& field) {
   Maker maker{column, std::move(pages), field};
   const auto length = static_cast<size_t>(std::max(0, column->type_length()));
   const bool decimal = field.type.kind == TypeKind::kDecimal;

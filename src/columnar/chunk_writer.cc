@@ -12,7 +12,8 @@ namespace {
 
 // The values that are there, in Parquet's form.
 template <class From, class To, class Convert>
-const To* Present(const Column& column, const std::vector<From>& values, std::vector<To>& out, Convert convert) {
+const To* Present(const Column& column, const std::vector<From>& values, std::vector<To>& out,
+                  Convert convert) {
   out.clear();
   out.reserve(values.size());
   for (size_t i = 0; i < values.size(); ++i) {
@@ -34,24 +35,32 @@ class ChunkWriter::Impl {
  public:
   explicit Impl(uint64_t page_bytes) : page_bytes_(page_bytes) {}
 
-  void Write(const FileField& field, const Column& column, int64_t nulls, parquet::ColumnWriter& writer) {
+  void Write(const FileField& field, const Column& column, int64_t nulls,
+             parquet::ColumnWriter& writer) {
     rows_ = static_cast<int64_t>(column.size());
     levels_ = Levels(field, column, nulls);
     switch (field.type.kind) {
       case TypeKind::kBoolean: return WriteBooleans(column, writer);
       case TypeKind::kInt:
-      case TypeKind::kDate: return WriteAsTheyAre<parquet::Int32Writer>(column, column.int32s, nulls, int32s_, writer);
+      case TypeKind::kDate:
+        return WriteAsTheyAre<parquet::Int32Writer>(column, column.int32s, nulls, int32s_, writer);
       case TypeKind::kLong:
       case TypeKind::kTime:
       case TypeKind::kTimestamp:
-      case TypeKind::kTimestampTz: return WriteAsTheyAre<parquet::Int64Writer>(column, column.int64s, nulls, int64s_, writer);
-      case TypeKind::kFloat: return WriteAsTheyAre<parquet::FloatWriter>(column, column.floats, nulls, floats_, writer);
-      case TypeKind::kDouble: return WriteAsTheyAre<parquet::DoubleWriter>(column, column.doubles, nulls, doubles_, writer);
+      case TypeKind::kTimestampTz:
+        return WriteAsTheyAre<parquet::Int64Writer>(column, column.int64s, nulls, int64s_, writer);
+      case TypeKind::kFloat:
+        return WriteAsTheyAre<parquet::FloatWriter>(column, column.floats, nulls, floats_, writer);
+      case TypeKind::kDouble:
+        return WriteAsTheyAre<parquet::DoubleWriter>(column, column.doubles, nulls, doubles_,
+                                                     writer);
       case TypeKind::kDecimal: return WriteDecimals(field.type.precision, column, writer);
       case TypeKind::kUuid:
         return WriteBatch<parquet::FixedLenByteArrayWriter>(
             Present(column, column.bytes, fixed_,
-                    [](std::string_view v) { return parquet::FixedLenByteArray(reinterpret_cast<const uint8_t*>(v.data())); }),
+                    [](std::string_view v) {
+                      return parquet::FixedLenByteArray(reinterpret_cast<const uint8_t*>(v.data()));
+                    }),
             writer);
       case TypeKind::kString:
       case TypeKind::kBinary: return WriteBytes(column, writer);
@@ -77,14 +86,17 @@ class ChunkWriter::Impl {
 
   // Values in Parquet's own form: without nulls they are taken from where they are.
   template <class Writer, class T>
-  void WriteAsTheyAre(const Column& column, const std::vector<T>& values, int64_t nulls, std::vector<T>& scratch,
-                      parquet::ColumnWriter& writer) {
-    WriteBatch<Writer>(nulls == 0 ? values.data() : Present(column, values, scratch, [](T v) { return v; }), writer);
+  void WriteAsTheyAre(const Column& column, const std::vector<T>& values, int64_t nulls,
+                      std::vector<T>& scratch, parquet::ColumnWriter& writer) {
+    WriteBatch<Writer>(
+        nulls == 0 ? values.data() : Present(column, values, scratch, [](T v) { return v; }),
+        writer);
   }
 
   void WriteBooleans(const Column& column, parquet::ColumnWriter& writer) {
     if (bools_size_ < column.size()) {
-      bools_ = std::make_unique_for_overwrite<bool[]>(column.size());  // std::vector<bool> has no array of bool
+      bools_ = std::make_unique_for_overwrite<bool[]>(
+          column.size());  // std::vector<bool> has no array of bool
       bools_size_ = column.size();
     }
     size_t count = 0;
@@ -98,25 +110,31 @@ class ChunkWriter::Impl {
   void WriteDecimals(int precision, const Column& column, parquet::ColumnWriter& writer) {
     if (precision <= kInt32DecimalDigitsMax) {
       return WriteBatch<parquet::Int32Writer>(
-          Present(column, column.int128s, int32s_, [](absl::int128 v) { return static_cast<int32_t>(v); }), writer);
+          Present(column, column.int128s, int32s_,
+                  [](absl::int128 v) { return static_cast<int32_t>(v); }),
+          writer);
     }
     if (precision <= kInt64DecimalDigitsMax) {
       return WriteBatch<parquet::Int64Writer>(
-          Present(column, column.int128s, int64s_, [](absl::int128 v) { return static_cast<int64_t>(v); }), writer);
+          Present(column, column.int128s, int64s_,
+                  [](absl::int128 v) { return static_cast<int64_t>(v); }),
+          writer);
     }
     const auto length = static_cast<size_t>(DecimalBytes(precision));
     fixed_bytes_.resize(column.size() * length);
     uint8_t* at = fixed_bytes_.data();
-    WriteBatch<parquet::FixedLenByteArrayWriter>(Present(column, column.int128s, fixed_,
-                                                         [&](absl::int128 v) {
-                                                           PutBigEndian(v, length, at);
-                                                           at += length;
-                                                           return parquet::FixedLenByteArray(at - length);
-                                                         }),
-                                                 writer);
+    WriteBatch<parquet::FixedLenByteArrayWriter>(
+        Present(column, column.int128s, fixed_,
+                [&](absl::int128 v) {
+                  PutBigEndian(v, length, at);
+                  at += length;
+                  return parquet::FixedLenByteArray(at - length);
+                }),
+        writer);
   }
 
-  // The size of a page is looked at between portions, and a page of long values could get beyond what Parquet can number.
+  // The size of a page is looked at between portions, and a page of long values could get beyond
+  // what Parquet can number.
   void WriteBytes(const Column& column, parquet::ColumnWriter& writer) {
     auto& typed = static_cast<parquet::ByteArrayWriter&>(writer);
     arrays_.clear();
@@ -125,12 +143,13 @@ class ChunkWriter::Impl {
     for (size_t i = 0; i < column.size(); ++i) {
       if (column.valid[i] != 0) {
         const std::string_view value = column.bytes[i];
-        arrays_.emplace_back(static_cast<uint32_t>(value.size()), reinterpret_cast<const uint8_t*>(value.data()));
+        arrays_.emplace_back(static_cast<uint32_t>(value.size()),
+                             reinterpret_cast<const uint8_t*>(value.data()));
         bytes += value.size();
       }
       if (bytes < page_bytes_ && i + 1 < column.size()) continue;
-      typed.WriteBatch(static_cast<int64_t>(i + 1 - first), levels_ == nullptr ? nullptr : levels_ + first, nullptr,
-                       arrays_.data());
+      typed.WriteBatch(static_cast<int64_t>(i + 1 - first),
+                       levels_ == nullptr ? nullptr : levels_ + first, nullptr, arrays_.data());
       arrays_.clear();
       bytes = 0;
       first = i + 1;
@@ -158,7 +177,8 @@ class ChunkWriter::Impl {
 ChunkWriter::ChunkWriter(uint64_t page_bytes) : impl_(std::make_unique<Impl>(page_bytes)) {}
 ChunkWriter::~ChunkWriter() = default;
 
-void ChunkWriter::Write(const FileField& field, const Column& column, int64_t nulls, parquet::ColumnWriter& writer) {
+void ChunkWriter::Write(const FileField& field, const Column& column, int64_t nulls,
+                        parquet::ColumnWriter& writer) {
   impl_->Write(field, column, nulls, writer);
 }
 

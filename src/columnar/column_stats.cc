@@ -16,7 +16,8 @@ struct Range {
   T max = std::numeric_limits<T>::lowest();
 };
 
-// The place of a null holds zero, so it must be looked at; where there is no null the loop is one that compilers vectorise.
+// The place of a null holds zero, so it must be looked at; where there is no null the loop is one
+// that compilers vectorise.
 template <class T>
 Range<T> RangeOf(const std::vector<T>& values, const std::vector<uint8_t>& valid, bool dense) {
   Range<T> range;
@@ -62,7 +63,8 @@ void Join(bool has_range, T least, T greatest, U& min, U& max) {
   max = has_range ? std::max<U>(max, greatest) : U{greatest};
 }
 
-// The first 8 bytes as a number that has their order; a shorter value is filled with zeros, so equal numbers say nothing.
+// The first 8 bytes as a number that has their order; a shorter value is filled with zeros, so
+// equal numbers say nothing.
 uint64_t LeadingBytes(std::string_view value) {
   if (value.size() >= 8) return GetBig64(value.data());
   char padded[8] = {};
@@ -114,9 +116,11 @@ void ColumnStats::Add(const Column& column) {
   has_range_ |= without_range < rows;
 }
 
-// Candidates are kept as views and copied once a batch; mostly their first 8 bytes decide. Precondition: not all are null.
+// Candidates are kept as views and copied once a batch; mostly their first 8 bytes decide.
+// Precondition: not all are null.
 void ColumnStats::AddBytes(const Column& column) {
-  const size_t first = static_cast<size_t>(std::find(column.valid.begin(), column.valid.end(), 1) - column.valid.begin());
+  const size_t first = static_cast<size_t>(std::find(column.valid.begin(), column.valid.end(), 1) -
+                                           column.valid.begin());
   std::string_view least = column.bytes[first];
   std::string_view greatest = least;
   uint64_t least_leading = LeadingBytes(least);
@@ -134,7 +138,8 @@ void ColumnStats::AddBytes(const Column& column) {
       greatest_leading = leading;
     }
   }
-  // A kept beginning stands for the whole value: what compares between the two begins with the same bytes.
+  // A kept beginning stands for the whole value: what compares between the two begins with the same
+  // bytes.
   if (!has_range_ || least < min_bytes_) min_bytes_ = least.substr(0, kStatsBytesMax);
   if (!has_range_ || greatest > max_bytes_) max_bytes_ = greatest.substr(0, kStatsBytesMax);
 }

@@ -1,7 +1,8 @@
 // Counts and exact least and greatest values of a column, gathered while it is written.
 //
-// They become bounds in manifests, where a wrong one makes rows vanish from queries: so they come from the values
-// themselves, never from the statistics of a file's footer, which may be cut or missing.
+// They become bounds in manifests, where a wrong one makes rows vanish from queries: so they come
+// from the values themselves, never from the statistics of a file's footer, which may be cut or
+// missing.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,9 @@
 
 namespace fjord {
 
-// Of a longer string or binary value only this many first bytes are kept. That is far more than a shortened bound needs, and
-// more than any path of a data file has; as a whole value it must not be taken.
+// Of a longer string or binary value only this many first bytes are kept. That is far more than a
+// shortened bound needs, and more than any path of a data file has; as a whole value it must not be
+// taken.
 inline constexpr size_t kStatsBytesMax = 8192;
 
 class ColumnStats {
@@ -28,7 +30,8 @@ class ColumnStats {
   int64_t value_count() const { return value_count_; }  // nulls and NaNs included
   int64_t null_count() const { return null_count_; }
   int64_t nan_count() const { return nan_count_; }
-  // False: no value, or only nulls and NaNs. The accessors below are of the type's physical form and hold only then.
+  // False: no value, or only nulls and NaNs. The accessors below are of the type's physical form
+  // and hold only then.
   bool has_range() const { return has_range_; }
   int64_t min_int() const { return min_int_; }
   int64_t max_int() const { return max_int_; }
@@ -37,7 +40,8 @@ class ColumnStats {
   double max_double() const { return max_double_; }
   absl::int128 min_int128() const { return min_int128_; }
   absl::int128 max_int128() const { return max_int128_; }
-  // Compared as unsigned bytes, which for UTF-8 is the order of code points. At most kStatsBytesMax bytes of each.
+  // Compared as unsigned bytes, which for UTF-8 is the order of code points. At most kStatsBytesMax
+  // bytes of each.
   const std::string& min_bytes() const { return min_bytes_; }
   const std::string& max_bytes() const { return max_bytes_; }
 

@@ -180,17 +180,23 @@ TEST(ColumnStats, RandomBatchesOfEveryTypeAgreeWithTheModel) {
       switch (PhysicalOf(field.type.kind)) {
         case Physical::kInt32:
         case Physical::kInt64:
-          ExpectRange(ints, stats, [&] { return stats.min_int(); }, [&] { return stats.max_int(); });
+          ExpectRange(
+              ints, stats, [&] { return stats.min_int(); }, [&] { return stats.max_int(); });
           break;
         case Physical::kFloat:
         case Physical::kDouble:
-          ExpectRange(floats, stats, [&] { return stats.min_double(); }, [&] { return stats.max_double(); });
+          ExpectRange(
+              floats, stats, [&] { return stats.min_double(); },
+              [&] { return stats.max_double(); });
           break;
         case Physical::kInt128:
-          ExpectRange(int128s, stats, [&] { return stats.min_int128(); }, [&] { return stats.max_int128(); });
+          ExpectRange(
+              int128s, stats, [&] { return stats.min_int128(); },
+              [&] { return stats.max_int128(); });
           break;
         case Physical::kBytes:
-          ExpectRange(texts, stats, [&] { return stats.min_bytes(); }, [&] { return stats.max_bytes(); });
+          ExpectRange(
+              texts, stats, [&] { return stats.min_bytes(); }, [&] { return stats.max_bytes(); });
           break;
       }
     }

@@ -49,14 +49,18 @@ inline ColumnBatch EmptyBatchOf(const std::vector<FileField>& fields) {
 inline absl::int128 RandomInt128Below(std::mt19937_64& random, int digits) {
   absl::int128 limit = 1;
   for (int i = 0; i < digits; ++i) limit *= 10;
-  const absl::int128 wide = absl::MakeInt128(static_cast<int64_t>(random()), random()) >> (random() % 126);
+  const absl::int128 wide =
+      absl::MakeInt128(static_cast<int64_t>(random()), random()) >> (random() % 126);
   return wide % limit;
 }
 
-// Short words of few letters, so that they repeat and begin alike; sometimes any bytes, where the type allows.
+// Short words of few letters, so that they repeat and begin alike; sometimes any bytes, where the
+// type allows.
 inline std::string RandomBytes(std::mt19937_64& random, TypeKind kind) {
   std::string text(kind == TypeKind::kUuid ? 16 : random() % (random() % 50 == 0 ? 300 : 20), '\0');
-  for (char& c : text) c = kind == TypeKind::kString ? static_cast<char>('a' + random() % 3) : static_cast<char>(random());
+  for (char& c : text)
+    c = kind == TypeKind::kString ? static_cast<char>('a' + random() % 3)
+                                  : static_cast<char>(random());
   if (kind == TypeKind::kString && random() % 4 == 0) text += "Zü𝄞";
   return text;
 }
@@ -72,29 +76,40 @@ inline void AppendRandomValue(std::mt19937_64& random, Column& column, Arena& ar
     case TypeKind::kBoolean: column.int32s.push_back(static_cast<int32_t>(random() % 2)); break;
     case TypeKind::kInt: column.int32s.push_back(static_cast<int32_t>(number)); break;
     // Years 1 to 9999, which Python's dates have.
-    case TypeKind::kDate: column.int32s.push_back(static_cast<int32_t>(random() % 3'652'059) - 719'162); break;
+    case TypeKind::kDate:
+      column.int32s.push_back(static_cast<int32_t>(random() % 3'652'059) - 719'162);
+      break;
     case TypeKind::kLong: column.int64s.push_back(number); break;
-    case TypeKind::kTime: column.int64s.push_back(static_cast<int64_t>(random() % 86'400'000'000)); break;
+    case TypeKind::kTime:
+      column.int64s.push_back(static_cast<int64_t>(random() % 86'400'000'000));
+      break;
     case TypeKind::kTimestamp:
     case TypeKind::kTimestampTz:
-      column.int64s.push_back(static_cast<int64_t>(random() % 315'537'897'599'000'000) - 62'135'596'800'000'000);
+      column.int64s.push_back(static_cast<int64_t>(random() % 315'537'897'599'000'000) -
+                              62'135'596'800'000'000);
       break;
     case TypeKind::kFloat:
-      column.floats.push_back(random() % 2 == 0 ? kFloats[random() % 9] : static_cast<float>(number));
+      column.floats.push_back(random() % 2 == 0 ? kFloats[random() % 9]
+                                                : static_cast<float>(number));
       break;
     case TypeKind::kDouble:
-      column.doubles.push_back(random() % 2 == 0 ? kDoubles[random() % 9] : static_cast<double>(number));
+      column.doubles.push_back(random() % 2 == 0 ? kDoubles[random() % 9]
+                                                 : static_cast<double>(number));
       break;
-    case TypeKind::kDecimal: column.int128s.push_back(RandomInt128Below(random, column.type.precision)); break;
+    case TypeKind::kDecimal:
+      column.int128s.push_back(RandomInt128Below(random, column.type.precision));
+      break;
     case TypeKind::kString:
     case TypeKind::kUuid:
-    case TypeKind::kBinary: column.bytes.push_back(arena.Copy(RandomBytes(random, column.type.kind))); break;
+    case TypeKind::kBinary:
+      column.bytes.push_back(arena.Copy(RandomBytes(random, column.type.kind)));
+      break;
   }
 }
 
 // About `nulls_of_16` of 16 values of optional columns are null.
-inline ColumnBatch RandomBatch(std::mt19937_64& random, const std::vector<FileField>& fields, size_t rows,
-                               uint64_t nulls_of_16 = 3) {
+inline ColumnBatch RandomBatch(std::mt19937_64& random, const std::vector<FileField>& fields,
+                               size_t rows, uint64_t nulls_of_16 = 3) {
   ColumnBatch batch = EmptyBatchOf(fields);
   for (size_t c = 0; c < fields.size(); ++c) {
     for (size_t i = 0; i < rows; ++i) {
@@ -119,8 +134,8 @@ inline std::string Int128ToText(absl::int128 value) {
   return negative ? "-" + digits : digits;
 }
 
-// One value as tests/unit_py/parquet_peer.py writes it too: numbers in decimal, unscaled; floats as the hexadecimal of their
-// bits, one NaN; bytes as 'x' and hexadecimal.
+// One value as tests/unit_py/parquet_peer.py writes it too: numbers in decimal, unscaled; floats as
+// the hexadecimal of their bits, one NaN; bytes as 'x' and hexadecimal.
 inline std::string ValueToText(const Column& column, size_t row) {
   if (column.valid[row] == 0) return "null";
   switch (PhysicalOf(column.type.kind)) {
@@ -161,7 +176,8 @@ struct MemoryFile {
   WrittenFile written;
 };
 
-inline MemoryFile WriteFile(const std::vector<FileField>& fields, const std::vector<const ColumnBatch*>& batches,
+inline MemoryFile WriteFile(const std::vector<FileField>& fields,
+                            const std::vector<const ColumnBatch*>& batches,
                             const ParquetWriteOptions& options = {}) {
   MemoryObject object;
   auto writer = ParquetWriter::Create(fields, options, std::make_unique<MemoryWriteStream>(object));
@@ -177,7 +193,8 @@ inline MemoryFile WriteFile(const std::vector<FileField>& fields, const std::vec
   return {object.bytes, *std::move(written)};
 }
 
-inline absl::StatusOr<TextColumns> ReadAll(ParquetReader& reader, const std::vector<FileField>& fields) {
+inline absl::StatusOr<TextColumns> ReadAll(ParquetReader& reader,
+                                           const std::vector<FileField>& fields) {
   TextColumns out(fields.size());
   uint64_t next = 0;
   RETURN_IF_ERROR(reader.ReadColumns(fields, [&](const ColumnBatch& batch, uint64_t first_row) {
@@ -189,7 +206,8 @@ inline absl::StatusOr<TextColumns> ReadAll(ParquetReader& reader, const std::vec
   return out;
 }
 
-inline absl::StatusOr<TextColumns> ReadAll(const std::string& bytes, const std::vector<FileField>& fields) {
+inline absl::StatusOr<TextColumns> ReadAll(const std::string& bytes,
+                                           const std::vector<FileField>& fields) {
   ASSIGN_OR_RETURN(const auto reader, ParquetReader::Open(std::make_unique<MemoryReadable>(bytes)));
   return ReadAll(*reader, fields);
 }

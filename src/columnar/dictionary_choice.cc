@@ -11,7 +11,8 @@ namespace {
 constexpr size_t kSampleRowsMax = 4096;
 constexpr size_t kSampleRowsMin = 16;
 constexpr size_t kSlots = 2 * kSampleRowsMax;  // a power of two
-// A dictionary pays when at most this part of the sample is distinct: with 4096 rows, up to about 20,000 different values.
+// A dictionary pays when at most this part of the sample is distinct: with 4096 rows, up to about
+// 20,000 different values.
 constexpr double kDistinctPartMax = 0.9;
 
 uint64_t Mix(uint64_t v) {

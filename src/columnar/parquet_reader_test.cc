@@ -46,7 +46,8 @@ const ManyPages& ManyPagesFile() {
     const ColumnBatch b = RandomBatch(random, EveryType(), 10'000, 0);
     const ColumnBatch c = RandomBatch(random, EveryType(), 10'000, 15);
     for (const ColumnBatch* batch : {&a, &b, &c}) AppendAsText(*batch, many->rows);
-    many->file = WriteFile(EveryType(), {&a, &b, &c}, {.row_group_bytes_max = 100'000, .page_bytes = 2000});
+    many->file =
+        WriteFile(EveryType(), {&a, &b, &c}, {.row_group_bytes_max = 100'000, .page_bytes = 2000});
     return many;
   }();
   return *kFile;
@@ -76,19 +77,27 @@ TEST(ParquetReader, ARequiredFieldThatTheFileLacksIsRefused) {
   const FileField added{FieldId(77), "added", {TypeKind::kInt}, true};
   const absl::Status status = ReadAll(ManyPagesFile().file.bytes, {added}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(Message(status)), HasSubstr("lacks the required column added (field id 77)"));
+  EXPECT_THAT(std::string(Message(status)),
+              HasSubstr("lacks the required column added (field id 77)"));
 }
 
 TEST(ParquetReader, ANullInARequiredFieldIsDamage) {
   FileField field = EveryType()[3];
   field.required = true;
-  EXPECT_EQ(ReadAll(ManyPagesFile().file.bytes, {field}).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(ReadAll(ManyPagesFile().file.bytes, {field}).status().code(),
+            absl::StatusCode::kDataLoss);
 }
 
 TEST(ParquetReader, PicksRows) {
   const auto& [file, rows] = ManyPagesFile();
-  const std::vector<std::vector<uint32_t>> cases = {
-      {}, {0}, {29'999}, {0, 29'999}, {9'999, 10'000}, {5'000, 5'001, 5'002, 15'000}, {10'000}, {19'999, 20'000, 20'001}};
+  const std::vector<std::vector<uint32_t>> cases = {{},
+                                                    {0},
+                                                    {29'999},
+                                                    {0, 29'999},
+                                                    {9'999, 10'000},
+                                                    {5'000, 5'001, 5'002, 15'000},
+                                                    {10'000},
+                                                    {19'999, 20'000, 20'001}};
   for (const std::vector<uint32_t>& wanted : cases) {
     const auto positions = Positions(wanted);
     const absl::StatusOr<ColumnBatch> read = Open(file.bytes)->ReadRows(positions, EveryType());
@@ -115,9 +124,12 @@ TEST(ParquetReader, PicksRandomRowsOfEveryDensity) {
 
 TEST(ParquetReader, RefusesPositionsThatDoNotAscendOrLieBeyondTheEnd) {
   const auto reader = Open(ManyPagesFile().file.bytes);
-  EXPECT_EQ(reader->ReadRows(Positions({2, 1}), EveryType()).status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(reader->ReadRows(Positions({2, 2}), EveryType()).status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(reader->ReadRows(Positions({30'000}), EveryType()).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(reader->ReadRows(Positions({2, 1}), EveryType()).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(reader->ReadRows(Positions({2, 2}), EveryType()).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(reader->ReadRows(Positions({30'000}), EveryType()).status().code(),
+            absl::StatusCode::kDataLoss);
   EXPECT_TRUE(reader->ReadRows(Positions({3}), EveryType()).ok());
 }
 
@@ -146,7 +158,8 @@ TEST(ParquetReader, BatchesOfLongValuesAreSmall) {
                   ->ReadColumns({text},
                                 [&](const ColumnBatch& read, uint64_t first_row) {
                                   EXPECT_LE(read.arena.bytes_used(), 20u << 20);
-                                  EXPECT_EQ(read.columns[0].bytes[0], batch.columns[0].bytes[first_row]);
+                                  EXPECT_EQ(read.columns[0].bytes[0],
+                                            batch.columns[0].bytes[first_row]);
                                   rows += read.rows();
                                   return absl::OkStatus();
                                 })
@@ -156,10 +169,11 @@ TEST(ParquetReader, BatchesOfLongValuesAreSmall) {
 
 TEST(ParquetReader, TheVisitorsErrorEndsTheReading) {
   int visits = 0;
-  const absl::Status status = Open(ManyPagesFile().file.bytes)->ReadColumns(EveryType(), [&](const ColumnBatch&, uint64_t) {
-    ++visits;
-    return absl::AbortedError("enough");
-  });
+  const absl::Status status =
+      Open(ManyPagesFile().file.bytes)->ReadColumns(EveryType(), [&](const ColumnBatch&, uint64_t) {
+        ++visits;
+        return absl::AbortedError("enough");
+      });
   EXPECT_EQ(status, absl::AbortedError("enough"));
   EXPECT_EQ(visits, 1);
 }
@@ -202,7 +216,9 @@ TEST(ParquetReader, WidenedTypesFitAndOthersAreNamed) {
     const std::string what = StrCat(TypeName(c.file), " as ", TypeName(c.field));
     if (!c.fits) {
       EXPECT_EQ(read.status().code(), absl::StatusCode::kFailedPrecondition) << what;
-      EXPECT_THAT(std::string(Message(read.status())), HasSubstr(StrCat("cannot be read as ", TypeName(c.field)))) << what;
+      EXPECT_THAT(std::string(Message(read.status())),
+                  HasSubstr(StrCat("cannot be read as ", TypeName(c.field))))
+          << what;
       continue;
     }
     ASSERT_TRUE(read.ok()) << what << ": " << read.status();
@@ -249,7 +265,8 @@ TEST(ParquetReader, ErrorsOfTheObjectComeAsTheyAre) {
     bool whole = false;
     for (int reads = 0; !whole; ++reads) {
       const auto reader = ParquetReader::Open(std::make_unique<FailingReadable>(bytes, reads));
-      const absl::Status status = reader.ok() ? ReadAll(**reader, fields).status() : reader.status();
+      const absl::Status status =
+          reader.ok() ? ReadAll(**reader, fields).status() : reader.status();
       whole = status.ok();
       if (!whole) EXPECT_EQ(status, absl::UnavailableError("try again"));
       ASSERT_LT(reads, 200);
@@ -259,8 +276,10 @@ TEST(ParquetReader, ErrorsOfTheObjectComeAsTheyAre) {
 
 TEST(ParquetReader, WhatIsNoParquetFileIsDamage) {
   const std::string& bytes = ManyPagesFile().file.bytes;
-  for (const std::string& wrong : {std::string(), std::string("PAR1"), std::string(1000, 'x'), bytes.substr(0, bytes.size() - 1)}) {
-    EXPECT_EQ(ParquetReader::Open(std::make_unique<MemoryReadable>(wrong)).status().code(), absl::StatusCode::kDataLoss);
+  for (const std::string& wrong : {std::string(), std::string("PAR1"), std::string(1000, 'x'),
+                                   bytes.substr(0, bytes.size() - 1)}) {
+    EXPECT_EQ(ParquetReader::Open(std::make_unique<MemoryReadable>(wrong)).status().code(),
+              absl::StatusCode::kDataLoss);
   }
 }
 
@@ -272,7 +291,8 @@ TEST(ParquetReader, ChangedBytesGiveNoOtherValues) {
   const MemoryFile file = WriteFile(fields, {&batch});
   TextColumns expected;
   AppendAsText(batch, expected);
-  const size_t footer = file.bytes.size() - 8 - *reinterpret_cast<const uint32_t*>(&file.bytes[file.bytes.size() - 8]);
+  const size_t footer = file.bytes.size() - 8 -
+                        *reinterpret_cast<const uint32_t*>(&file.bytes[file.bytes.size() - 8]);
   for (int i = 0; i < 1500; ++i) {
     std::string bytes = file.bytes;
     const size_t at = 4 + random() % (footer - 4);

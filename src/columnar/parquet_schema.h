@@ -1,4 +1,5 @@
-// Iceberg's types as Parquet's schema nodes (Iceberg specification, "Parquet"). For this layer's files only.
+// Iceberg's types as Parquet's schema nodes (Iceberg specification, "Parquet"). For this layer's
+// files only.
 #pragma once
 
 #include <memory>
@@ -24,8 +25,8 @@ inline constexpr int kInt64DecimalDigitsMax = 18;
 // What we write.
 std::shared_ptr<parquet::schema::GroupNode> MakeParquetSchema(const std::vector<FileField>& fields);
 
-// Whether the values of a file's column, of any writer and perhaps written before the column's type was widened, can be read
-// as the field's type. kFailedPrecondition says what does not fit.
+// Whether the values of a file's column, of any writer and perhaps written before the column's type
+// was widened, can be read as the field's type. kFailedPrecondition says what does not fit.
 absl::Status CheckFits(const parquet::ColumnDescriptor& column, const FileField& field);
 
 // Bytes that hold every decimal of a precision: the length of Parquet's fixed-length form.

@@ -23,7 +23,8 @@ class MemoryWriteStream : public WriteStream {
  public:
   explicit MemoryWriteStream(MemoryObject& object) : object_(object) {}
   absl::Status Write(std::string_view bytes) override {
-    if (object_.bytes.size() + bytes.size() > object_.bytes_max) return absl::UnavailableError("the store is full");
+    if (object_.bytes.size() + bytes.size() > object_.bytes_max)
+      return absl::UnavailableError("the store is full");
     object_.bytes.append(bytes);
     return absl::OkStatus();
   }

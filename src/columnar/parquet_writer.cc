@@ -17,7 +17,8 @@ namespace fjord {
 namespace {
 
 // `first` is the file's first batch; null when the file has no rows.
-std::shared_ptr<parquet::WriterProperties> Properties(const ParquetWriteOptions& options, const std::vector<FileField>& fields,
+std::shared_ptr<parquet::WriterProperties> Properties(const ParquetWriteOptions& options,
+                                                      const std::vector<FileField>& fields,
                                                       const ColumnBatch* first) {
   parquet::WriterProperties::Builder builder;
   builder.compression(parquet::Compression::ZSTD)
@@ -39,12 +40,14 @@ std::shared_ptr<parquet::WriterProperties> Properties(const ParquetWriteOptions&
 
 absl::Status CheckShape(const std::vector<FileField>& fields, const ColumnBatch& batch) {
   if (batch.columns.size() != fields.size()) {
-    return absl::InvalidArgumentError(StrCat("a file of ", fields.size(), " columns got ", batch.columns.size()));
+    return absl::InvalidArgumentError(
+        StrCat("a file of ", fields.size(), " columns got ", batch.columns.size()));
   }
   for (size_t i = 0; i < fields.size(); ++i) {
     if (batch.columns[i].type != fields[i].type || batch.columns[i].size() != batch.rows()) {
-      return absl::InvalidArgumentError(StrCat("column ", fields[i].name, " of ", TypeName(fields[i].type), " got ",
-                                               batch.columns[i].size(), " values of ", TypeName(batch.columns[i].type)));
+      return absl::InvalidArgumentError(
+          StrCat("column ", fields[i].name, " of ", TypeName(fields[i].type), " got ",
+                 batch.columns[i].size(), " values of ", TypeName(batch.columns[i].type)));
     }
   }
   return absl::OkStatus();
@@ -58,14 +61,16 @@ absl::Status CheckValues(const FileField& field, const Column& column, const Col
   if (field.type.kind == TypeKind::kDecimal && stats.has_range()) {
     const absl::int128 limit = PowerOfTen(field.type.precision);
     if (stats.max_int128() >= limit || stats.min_int128() <= -limit) {
-      return absl::InvalidArgumentError(StrCat("column ", field.name, " got a value of more digits than ",
+      return absl::InvalidArgumentError(StrCat("column ", field.name,
+                                               " got a value of more digits than ",
                                                TypeName(field.type), " has"));
     }
   }
   if (field.type.kind == TypeKind::kUuid) {
     for (size_t i = 0; i < column.size(); ++i) {
       if (column.valid[i] == 0 || column.bytes[i].size() == 16) continue;
-      return absl::InvalidArgumentError(StrCat("column ", field.name, " got a UUID of ", column.bytes[i].size(), " bytes"));
+      return absl::InvalidArgumentError(
+          StrCat("column ", field.name, " got a UUID of ", column.bytes[i].size(), " bytes"));
     }
   }
   return absl::OkStatus();
@@ -75,13 +80,19 @@ absl::Status CheckValues(const FileField& field, const Column& column, const Col
 
 class ParquetWriter::Impl {
  public:
-  Impl(std::vector<FileField> fields, const ParquetWriteOptions& options, std::unique_ptr<WriteStream> stream)
-      : fields_(std::move(fields)), options_(options), stream_(std::move(stream)), chunks_(options.page_bytes) {
-    for (const FileField& field : fields_) columns_.push_back({field.id, 0, ColumnStats(field.type)});
+  Impl(std::vector<FileField> fields, const ParquetWriteOptions& options,
+       std::unique_ptr<WriteStream> stream)
+      : fields_(std::move(fields)),
+        options_(options),
+        stream_(std::move(stream)),
+        chunks_(options.page_bytes) {
+    for (const FileField& field : fields_)
+      columns_.push_back({field.id, 0, ColumnStats(field.type)});
   }
   ~Impl() {
     if (finished_) return;
-    // Parquet's writer closes its file on its way out; nothing of that may reach a stream that has ended.
+    // Parquet's writer closes its file on its way out; nothing of that may reach a stream that has
+    // ended.
     if (error_.ok()) error_ = absl::CancelledError("the file is given up");
     stream_->Abort();
   }
@@ -98,8 +109,8 @@ class ParquetWriter::Impl {
   int64_t held_bytes() const {
     if (group_ == nullptr) return 0;
     const parquet::RowGroupWriter::BufferedStats unpaged = group_->estimated_buffered_stats();
-    return group_->total_compressed_bytes_written() + group_->total_compressed_bytes() + unpaged.def_level_bytes +
-           unpaged.value_bytes + unpaged.dict_bytes;
+    return group_->total_compressed_bytes_written() + group_->total_compressed_bytes() +
+           unpaged.def_level_bytes + unpaged.value_bytes + unpaged.dict_bytes;
   }
   int64_t bytes() const { return static_cast<int64_t>(stream_->bytes_written()) + held_bytes(); }
 
@@ -124,7 +135,9 @@ class ParquetWriter::Impl {
   }
 
  private:
-  static absl::Status Caught(const std::exception& e) { return absl::InternalError(StrCat("writing Parquet: ", e.what())); }
+  static absl::Status Caught(const std::exception& e) {
+    return absl::InternalError(StrCat("writing Parquet: ", e.what()));
+  }
 
   absl::Status AppendRows(const ColumnBatch& batch) {
     RETURN_IF_ERROR(CheckShape(fields_, batch));
@@ -153,7 +166,8 @@ class ParquetWriter::Impl {
   // Late, since the first rows decide which columns get a dictionary.
   void Open(const ColumnBatch* first) {
     sink_ = AdaptForArrow(*stream_, error_);
-    writer_ = parquet::ParquetFileWriter::Open(sink_, MakeParquetSchema(fields_), Properties(options_, fields_, first));
+    writer_ = parquet::ParquetFileWriter::Open(sink_, MakeParquetSchema(fields_),
+                                               Properties(options_, fields_, first));
   }
 
   void CloseGroup() {
@@ -167,7 +181,8 @@ class ParquetWriter::Impl {
       const auto row_group = metadata.RowGroup(group);
       for (int i = 0; i < row_group->num_columns(); ++i) {
         const auto chunk = row_group->ColumnChunk(i);
-        const int64_t start = chunk->has_dictionary_page() ? chunk->dictionary_page_offset() : chunk->data_page_offset();
+        const int64_t start = chunk->has_dictionary_page() ? chunk->dictionary_page_offset()
+                                                           : chunk->data_page_offset();
         if (i == 0) file.split_offsets.push_back(start);
         columns_[static_cast<size_t>(i)].compressed_bytes += chunk->total_compressed_size();
       }
@@ -190,9 +205,9 @@ class ParquetWriter::Impl {
 ParquetWriter::ParquetWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 ParquetWriter::~ParquetWriter() = default;
 
-absl::StatusOr<std::unique_ptr<ParquetWriter>> ParquetWriter::Create(std::vector<FileField> fields,
-                                                                     const ParquetWriteOptions& options,
-                                                                     std::unique_ptr<WriteStream> stream) {
+absl::StatusOr<std::unique_ptr<ParquetWriter>> ParquetWriter::Create(
+    std::vector<FileField> fields, const ParquetWriteOptions& options,
+    std::unique_ptr<WriteStream> stream) {
   if (fields.empty()) {
     stream->Abort();
     return absl::InvalidArgumentError("a data file needs a column");

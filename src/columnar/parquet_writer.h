@@ -1,7 +1,8 @@
-// Writes one Parquet file: decoded columns straight into Parquet's typed column writers, with Iceberg's field ids.
+// Writes one Parquet file: decoded columns straight into Parquet's typed column writers, with
+// Iceberg's field ids.
 //
-// What readers demand (reference of the field: Iceberg specification, "Parquet"): exact logical types, data page version 1,
-// PLAIN and dictionary encoding only, zstd.
+// What readers demand (reference of the field: Iceberg specification, "Parquet"): exact logical
+// types, data page version 1, PLAIN and dictionary encoding only, zstd.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +24,8 @@ enum class DictionaryUse {
 
 struct ParquetWriteOptions {
   int zstd_level = 1;
-  // A row group ends when the writer holds this much: a row group is in memory until it is written, so this is the writer's
-  // memory, and nearly the size of a row group in the file.
+  // A row group ends when the writer holds this much: a row group is in memory until it is written,
+  // so this is the writer's memory, and nearly the size of a row group in the file.
   uint64_t row_group_bytes_max = 32ull << 20;
   uint64_t page_bytes = 1 << 20;
   uint64_t dictionary_bytes_max = 2 << 20;
@@ -44,20 +45,22 @@ struct WrittenFile {
   std::vector<WrittenColumn> columns;  // in the order of the fields
 };
 
-// Confined to one thread. After an error every call returns that error; then, or without Finish, the stream is aborted when
-// the writer ends, and nothing is left behind.
+// Confined to one thread. After an error every call returns that error; then, or without Finish,
+// the stream is aborted when the writer ends, and nothing is left behind.
 class ParquetWriter {
  public:
   static absl::StatusOr<std::unique_ptr<ParquetWriter>> Create(std::vector<FileField> fields,
                                                                const ParquetWriteOptions& options,
                                                                std::unique_ptr<WriteStream> stream);
   ~ParquetWriter();
-  // All rows of the batch, whose byte values are not needed afterwards. kInvalidArgument: columns that are not the fields', a
-  // null in a required column, a decimal with too many digits, a UUID that has not 16 bytes.
+  // All rows of the batch, whose byte values are not needed afterwards. kInvalidArgument: columns
+  // that are not the fields', a null in a required column, a decimal with too many digits, a UUID
+  // that has not 16 bytes.
   absl::Status Append(const ColumnBatch& batch);
   // Rows so far.
   int64_t rows() const;
-  // Bytes so far, written or held; what is not compressed yet counts as it is, so a little above the size of the file.
+  // Bytes so far, written or held; what is not compressed yet counts as it is, so a little above
+  // the size of the file.
   int64_t bytes() const;
   // Bytes that are held until the row group ends.
   int64_t held_bytes() const;

@@ -39,7 +39,8 @@ ColumnBatch MakeBatch(size_t first, size_t rows, Texts texts) {
     }
     batch.columns[2].bytes.emplace_back(text, 20);
     batch.columns[3].int128s.push_back(static_cast<int64_t>(random() % 10'000'000));
-    batch.columns[4].int64s.push_back(1'700'000'000'000'000 + static_cast<int64_t>(i * 1000 + random() % 1000));
+    batch.columns[4].int64s.push_back(1'700'000'000'000'000 +
+                                      static_cast<int64_t>(i * 1000 + random() % 1000));
     batch.columns[5].int32s.push_back(static_cast<int32_t>(random() % 2));
   }
   return batch;
@@ -49,11 +50,13 @@ void WriteRows(benchmark::State& state, Texts texts, const ParquetWriteOptions& 
   const auto rows_per_file = static_cast<size_t>(state.range(0));
   const size_t rows_per_batch = std::min<size_t>(rows_per_file, 10'000);
   std::vector<ColumnBatch> batches;
-  for (size_t row = 0; row < rows_per_file; row += rows_per_batch) batches.push_back(MakeBatch(row, rows_per_batch, texts));
+  for (size_t row = 0; row < rows_per_file; row += rows_per_batch)
+    batches.push_back(MakeBatch(row, rows_per_batch, texts));
   double bytes = 0;
   for (auto _ : state) {
     MemoryObject object;
-    auto writer = *ParquetWriter::Create(Fields(), options, std::make_unique<MemoryWriteStream>(object));
+    auto writer =
+        *ParquetWriter::Create(Fields(), options, std::make_unique<MemoryWriteStream>(object));
     for (const ColumnBatch& batch : batches) {
       if (!writer->Append(batch).ok()) state.SkipWithError("append");
     }
@@ -61,15 +64,22 @@ void WriteRows(benchmark::State& state, Texts texts, const ParquetWriteOptions& 
     bytes = static_cast<double>(object.bytes.size());
   }
   const double rows = static_cast<double>(rows_per_file);
-  state.counters["cpu_per_row"] =
-      benchmark::Counter(rows, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+  state.counters["cpu_per_row"] = benchmark::Counter(
+      rows, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
   state.counters["bytes_per_row"] = bytes / rows;
 }
 
 void WriteUniqueTexts(benchmark::State& state) { WriteRows(state, Texts::kUnique, {}); }
 void WriteFewTexts(benchmark::State& state) { WriteRows(state, Texts::kFew, {}); }
-void WriteZstdLevel3(benchmark::State& state) { WriteRows(state, Texts::kUnique, {.zstd_level = 3}); }
-BENCHMARK(WriteUniqueTexts)->Arg(100)->Arg(1000)->Arg(20'000)->Arg(200'000)->Unit(benchmark::kMicrosecond);
+void WriteZstdLevel3(benchmark::State& state) {
+  WriteRows(state, Texts::kUnique, {.zstd_level = 3});
+}
+BENCHMARK(WriteUniqueTexts)
+    ->Arg(100)
+    ->Arg(1000)
+    ->Arg(20'000)
+    ->Arg(200'000)
+    ->Unit(benchmark::kMicrosecond);
 BENCHMARK(WriteFewTexts)->Arg(200'000)->Unit(benchmark::kMicrosecond);
 BENCHMARK(WriteZstdLevel3)->Arg(200'000)->Unit(benchmark::kMicrosecond);
 

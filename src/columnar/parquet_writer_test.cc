@@ -18,7 +18,8 @@ namespace {
 using testing::HasSubstr;
 
 std::unique_ptr<parquet::ParquetFileReader> OpenRaw(const std::string& bytes) {
-  return parquet::ParquetFileReader::Open(std::make_shared<arrow::io::BufferReader>(arrow::Buffer::FromString(bytes)));
+  return parquet::ParquetFileReader::Open(
+      std::make_shared<arrow::io::BufferReader>(arrow::Buffer::FromString(bytes)));
 }
 
 std::unique_ptr<ParquetWriter> NewWriter(MemoryObject& object, const std::vector<FileField>& fields,
@@ -57,7 +58,8 @@ TEST(ParquetWriter, EveryTypeComesBackAsItWas) {
   const ColumnBatch all_null = RandomBatch(random, EveryType(), 300, 16);
   const MemoryFile file = WriteFile(EveryType(), {&first, &without_nulls, &all_null});
   TextColumns expected;
-  for (const ColumnBatch* batch : {&first, &without_nulls, &all_null}) AppendAsText(*batch, expected);
+  for (const ColumnBatch* batch : {&first, &without_nulls, &all_null})
+    AppendAsText(*batch, expected);
   const absl::StatusOr<TextColumns> read = ReadAll(file.bytes, EveryType());
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(*read, expected);
@@ -66,7 +68,8 @@ TEST(ParquetWriter, EveryTypeComesBackAsItWas) {
 TEST(ParquetWriter, SaysWhatItWrote) {
   std::mt19937_64 random(4);
   const ColumnBatch batch = RandomBatch(random, EveryType(), 2000);
-  const MemoryFile file = WriteFile(EveryType(), {&batch, &batch}, {.row_group_bytes_max = 100'000});
+  const MemoryFile file =
+      WriteFile(EveryType(), {&batch, &batch}, {.row_group_bytes_max = 100'000});
   const auto raw = OpenRaw(file.bytes);
   const auto metadata = raw->metadata();
   EXPECT_EQ(file.written.record_count, 4000);
@@ -76,8 +79,9 @@ TEST(ParquetWriter, SaysWhatItWrote) {
   EXPECT_EQ(file.written.split_offsets[0], 4);  // behind the magic
   for (int group = 0; group < 2; ++group) {
     const auto chunk = metadata->RowGroup(group)->ColumnChunk(0);
-    EXPECT_EQ(file.written.split_offsets[static_cast<size_t>(group)],
-              chunk->has_dictionary_page() ? chunk->dictionary_page_offset() : chunk->data_page_offset());
+    EXPECT_EQ(
+        file.written.split_offsets[static_cast<size_t>(group)],
+        chunk->has_dictionary_page() ? chunk->dictionary_page_offset() : chunk->data_page_offset());
   }
   ASSERT_EQ(file.written.columns.size(), EveryType().size());
   int64_t compressed = 0;
@@ -99,8 +103,9 @@ TEST(ParquetWriter, UsesOnlyEncodingsThatEveryReaderKnows) {
     const auto chunk = raw->metadata()->RowGroup(0)->ColumnChunk(i);
     EXPECT_EQ(chunk->compression(), parquet::Compression::ZSTD);
     for (const auto& encoding : chunk->encoding_stats()) {
-      EXPECT_THAT(encoding.encoding, testing::AnyOf(parquet::Encoding::PLAIN, parquet::Encoding::RLE_DICTIONARY,
-                                                    parquet::Encoding::PLAIN_DICTIONARY));
+      EXPECT_THAT(encoding.encoding,
+                  testing::AnyOf(parquet::Encoding::PLAIN, parquet::Encoding::RLE_DICTIONARY,
+                                 parquet::Encoding::PLAIN_DICTIONARY));
       EXPECT_NE(encoding.page_type, parquet::PageType::DATA_PAGE_V2);
     }
   }
@@ -131,7 +136,8 @@ TEST(ParquetWriter, LongValuesMakePagesOfBoundedSize) {
   int64_t rows_max = 0;
   while (const auto page = pages->NextPage()) {
     ++count;
-    rows_max = std::max<int64_t>(rows_max, std::static_pointer_cast<parquet::DataPage>(page)->num_values());
+    rows_max = std::max<int64_t>(rows_max,
+                                 std::static_pointer_cast<parquet::DataPage>(page)->num_values());
   }
   EXPECT_GE(count, 20);
   EXPECT_LE(rows_max, 130);
@@ -153,7 +159,8 @@ TEST(ParquetWriter, HoldsNoMoreThanARowGroup) {
   const int64_t estimate = writer->bytes();
   const auto written = writer->Finish();
   EXPECT_GT(written->split_offsets.size(), 3u);
-  EXPECT_NEAR(static_cast<double>(estimate), static_cast<double>(written->file_size_in_bytes), 1 << 20);
+  EXPECT_NEAR(static_cast<double>(estimate), static_cast<double>(written->file_size_in_bytes),
+              1 << 20);
 }
 
 TEST(ParquetWriter, ManyColumnsWhosePagesAreNotFullCountToo) {
@@ -177,16 +184,21 @@ TEST(ParquetWriter, KeysGetNoDictionaryAndRepeatedTextsDo) {
   EXPECT_TRUE(DictionaryPays(repeated.columns[0]));
   const MemoryFile plain = WriteFile({Text()}, {&distinct});
   const MemoryFile dictionary = WriteFile({Text()}, {&repeated});
-  EXPECT_FALSE(OpenRaw(plain.bytes)->metadata()->RowGroup(0)->ColumnChunk(0)->has_dictionary_page());
-  EXPECT_TRUE(OpenRaw(dictionary.bytes)->metadata()->RowGroup(0)->ColumnChunk(0)->has_dictionary_page());
-  const MemoryFile forced = WriteFile({Text()}, {&distinct}, {.dictionary = DictionaryUse::kAlways});
-  EXPECT_TRUE(OpenRaw(forced.bytes)->metadata()->RowGroup(0)->ColumnChunk(0)->has_dictionary_page());
+  EXPECT_FALSE(
+      OpenRaw(plain.bytes)->metadata()->RowGroup(0)->ColumnChunk(0)->has_dictionary_page());
+  EXPECT_TRUE(
+      OpenRaw(dictionary.bytes)->metadata()->RowGroup(0)->ColumnChunk(0)->has_dictionary_page());
+  const MemoryFile forced =
+      WriteFile({Text()}, {&distinct}, {.dictionary = DictionaryUse::kAlways});
+  EXPECT_TRUE(
+      OpenRaw(forced.bytes)->metadata()->RowGroup(0)->ColumnChunk(0)->has_dictionary_page());
 }
 
 TEST(ParquetWriter, ADictionaryIsGivenUpWhenItIsFull) {
   const ColumnBatch repeated = RepeatedTexts(3000);
   const ColumnBatch distinct = DistinctTexts(20'000);
-  const MemoryFile file = WriteFile({Text()}, {&repeated, &distinct}, {.dictionary_bytes_max = 100'000});
+  const MemoryFile file =
+      WriteFile({Text()}, {&repeated, &distinct}, {.dictionary_bytes_max = 100'000});
   TextColumns expected;
   AppendAsText(repeated, expected);
   AppendAsText(distinct, expected);
@@ -194,7 +206,8 @@ TEST(ParquetWriter, ADictionaryIsGivenUpWhenItIsFull) {
 }
 
 // A writer that got an error, and what is true afterwards.
-void ExpectRefused(const std::vector<FileField>& fields, const ColumnBatch& batch, const std::string& message) {
+void ExpectRefused(const std::vector<FileField>& fields, const ColumnBatch& batch,
+                   const std::string& message) {
   MemoryObject object;
   {
     const auto writer = NewWriter(object, fields);
@@ -215,14 +228,17 @@ TEST(ParquetWriter, RefusesWhatTheFieldsDoNotAllow) {
   required.required = true;
   ExpectRefused({required}, null, "text is required and got a null");
   ExpectRefused({Text(), Text()}, null, "a file of 2 columns got 1");
-  ExpectRefused({{FieldId(1), "n", {TypeKind::kInt}}}, null, "column n of int got 1 values of string");
+  ExpectRefused({{FieldId(1), "n", {TypeKind::kInt}}}, null,
+                "column n of int got 1 values of string");
 
   const FileField uuid{FieldId(1), "u", {TypeKind::kUuid}};
   ColumnBatch short_uuid = EmptyBatchOf({uuid});
   short_uuid.columns[0].valid.push_back(1);
   short_uuid.columns[0].bytes.push_back("short");
   ExpectRefused({uuid}, short_uuid, "column u got a UUID of 5 bytes");
-  EXPECT_FALSE(ParquetWriter::Create({}, {}, std::make_unique<MemoryWriteStream>(*std::make_unique<MemoryObject>())).ok());
+  EXPECT_FALSE(ParquetWriter::Create(
+                   {}, {}, std::make_unique<MemoryWriteStream>(*std::make_unique<MemoryObject>()))
+                   .ok());
 }
 
 TEST(ParquetWriter, RefusesDecimalsOfTooManyDigits) {

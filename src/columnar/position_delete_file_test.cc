@@ -16,7 +16,8 @@ std::vector<RowPosition> Rows(std::initializer_list<uint32_t> rows) {
 
 absl::StatusOr<MemoryFile> Write(const PositionsByPath& positions) {
   MemoryObject object;
-  ASSIGN_OR_RETURN(WrittenFile written, WritePositionDeletes(positions, std::make_unique<MemoryWriteStream>(object)));
+  ASSIGN_OR_RETURN(WrittenFile written,
+                   WritePositionDeletes(positions, std::make_unique<MemoryWriteStream>(object)));
   return MemoryFile{object.bytes, std::move(written)};
 }
 
@@ -28,7 +29,8 @@ const FileField kPath{kDeleteFilePathId, "file_path", {TypeKind::kString}, true}
 const FileField kPos{kDeletePositionId, "pos", {TypeKind::kLong}, true};
 
 TEST(PositionDeleteFile, ComesBackByPath) {
-  const PositionsByPath positions = {{"s3://b/a.parquet", Rows({0, 5, UINT32_MAX})}, {"s3://b/b.parquet", Rows({7})}};
+  const PositionsByPath positions = {{"s3://b/a.parquet", Rows({0, 5, UINT32_MAX})},
+                                     {"s3://b/b.parquet", Rows({7})}};
   const auto file = Write(positions);
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_EQ(file->written.record_count, 4);
@@ -51,7 +53,8 @@ TEST(PositionDeleteFile, ManyRowsOfManyFiles) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 30; ++i) {
     std::vector<RowPosition>& rows = positions[StrCat("/lake/t/data/", i, ".parquet")];
-    for (uint32_t row = 0; rows.size() < 10'000; row += 1 + static_cast<uint32_t>(random() % 5)) rows.emplace_back(row);
+    for (uint32_t row = 0; rows.size() < 10'000; row += 1 + static_cast<uint32_t>(random() % 5))
+      rows.emplace_back(row);
   }
   EXPECT_EQ(*Read(Write(positions)->bytes), positions);
 }
@@ -64,7 +67,9 @@ TEST(PositionDeleteFile, WhatIsNoDeletionIsRefusedAndTheStreamAborted) {
                                    {{std::string(kStatsBytesMax + 1, 'a'), Rows({2})}}};
   for (const PositionsByPath& positions : wrong) {
     MemoryObject object;
-    EXPECT_EQ(WritePositionDeletes(positions, std::make_unique<MemoryWriteStream>(object)).status().code(),
+    EXPECT_EQ(WritePositionDeletes(positions, std::make_unique<MemoryWriteStream>(object))
+                  .status()
+                  .code(),
               absl::StatusCode::kInvalidArgument);
     EXPECT_TRUE(object.aborted);
     EXPECT_FALSE(object.closed);
@@ -102,14 +107,16 @@ TEST(PositionDeleteFile, ANullPositionIsNotRowZero) {
   batch.columns[0].valid.push_back(1);
   batch.columns[0].bytes.push_back("a");
   batch.columns[1].AppendNull();
-  EXPECT_EQ(Read(WriteFile({path, pos}, {&batch}).bytes).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(Read(WriteFile({path, pos}, {&batch}).bytes).status().code(),
+            absl::StatusCode::kDataLoss);
 }
 
 TEST(PositionDeleteFile, AFileWithoutPositionsIsNoDeleteFile) {
   ColumnBatch batch = EmptyBatchOf({kPath});
   batch.columns[0].valid.push_back(1);
   batch.columns[0].bytes.push_back("a");
-  EXPECT_EQ(Read(WriteFile({kPath}, {&batch}).bytes).status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(Read(WriteFile({kPath}, {&batch}).bytes).status().code(),
+            absl::StatusCode::kFailedPrecondition);
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
-// Values of Parquet's physical types into those of base/column.h, one converter for each pair that CheckFits lets through.
-// For this layer's files only; the templates take Parquet's types without naming them.
+// Values of Parquet's physical types into those of base/column.h, one converter for each pair that
+// CheckFits lets through. For this layer's files only; the templates take Parquet's types without
+// naming them.
 //
-// A converter has the vector of a Column that it fills and a function from a value to an element of it, false when the value
-// does not fit.
+// A converter has the vector of a Column that it fills and a function from a value to an element of
+// it, false when the value does not fit.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +36,9 @@ struct ToInt64 {
 struct ToMicrosTimes {
   int64_t factor;
   static std::vector<int64_t>& Values(Column& column) { return column.int64s; }
-  bool operator()(auto from, int64_t& to) const { return !__builtin_mul_overflow(int64_t{from}, factor, &to); }
+  bool operator()(auto from, int64_t& to) const {
+    return !__builtin_mul_overflow(int64_t{from}, factor, &to);
+  }
 };
 
 // Nanoseconds; those that are no whole microseconds do not fit.
@@ -95,13 +98,17 @@ inline bool BigEndianToInt128(const uint8_t* bytes, size_t size, absl::int128& t
 
 struct ToInt128FromArray {
   static std::vector<absl::int128>& Values(Column& column) { return column.int128s; }
-  bool operator()(const auto& from, absl::int128& to) const { return BigEndianToInt128(from.ptr, from.len, to); }
+  bool operator()(const auto& from, absl::int128& to) const {
+    return BigEndianToInt128(from.ptr, from.len, to);
+  }
 };
 
 struct ToInt128FromFixed {
   size_t length;
   static std::vector<absl::int128>& Values(Column& column) { return column.int128s; }
-  bool operator()(const auto& from, absl::int128& to) const { return BigEndianToInt128(from.ptr, length, to); }
+  bool operator()(const auto& from, absl::int128& to) const {
+    return BigEndianToInt128(from.ptr, length, to);
+  }
 };
 
 // Views of the page; whoever reads copies them before the next page.

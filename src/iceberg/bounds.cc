@@ -119,26 +119,19 @@ absl::StatusOr<int64_t> DecodeInt64(const ColumnType& type, std::string_view byt
 
 std::string EncodeBound(const ColumnType& type, const BoundValue& value) {
   switch (type.kind) {
-    case TypeKind::kBoolean:
-      return std::string(1, std::get<int32_t>(value) != 0 ? '\1' : '\0');
+    case TypeKind::kBoolean: return std::string(1, std::get<int32_t>(value) != 0 ? '\1' : '\0');
     case TypeKind::kInt:
-    case TypeKind::kDate:
-      return LittleEndian(std::get<int32_t>(value));
+    case TypeKind::kDate: return LittleEndian(std::get<int32_t>(value));
     case TypeKind::kLong:
     case TypeKind::kTime:
     case TypeKind::kTimestamp:
-    case TypeKind::kTimestampTz:
-      return LittleEndian(std::get<int64_t>(value));
-    case TypeKind::kFloat:
-      return LittleEndian(std::get<float>(value));
-    case TypeKind::kDouble:
-      return LittleEndian(std::get<double>(value));
-    case TypeKind::kDecimal:
-      return EncodeDecimalBytes(std::get<absl::int128>(value));
+    case TypeKind::kTimestampTz: return LittleEndian(std::get<int64_t>(value));
+    case TypeKind::kFloat: return LittleEndian(std::get<float>(value));
+    case TypeKind::kDouble: return LittleEndian(std::get<double>(value));
+    case TypeKind::kDecimal: return EncodeDecimalBytes(std::get<absl::int128>(value));
     case TypeKind::kString:
     case TypeKind::kUuid:
-    case TypeKind::kBinary:
-      return std::get<std::string>(value);
+    case TypeKind::kBinary: return std::get<std::string>(value);
   }
   return {};
 }
@@ -174,8 +167,7 @@ absl::StatusOr<BoundValue> DecodeBound(const ColumnType& type, std::string_view 
       if (bytes.size() != 16) return WrongLength(type, bytes);
       return BoundValue(std::string(bytes));
     case TypeKind::kString:
-    case TypeKind::kBinary:
-      return BoundValue(std::string(bytes));
+    case TypeKind::kBinary: return BoundValue(std::string(bytes));
   }
   return absl::InternalError("no such type");
 }

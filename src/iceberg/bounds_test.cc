@@ -41,8 +41,8 @@ TEST(Bounds, HaveTheBytesOfTheSpecification) {
 
 TEST(Bounds, DecimalsAreAsShortAsPossible) {
   const std::pair<absl::int128, const char*> cases[] = {
-      {0, "00"},       {1, "01"},     {127, "7f"},       {128, "0080"},    {255, "00ff"},
-      {256, "0100"},   {-1, "ff"},    {-128, "80"},      {-129, "ff7f"},   {-256, "ff00"},
+      {0, "00"},       {1, "01"},       {127, "7f"},       {128, "0080"},      {255, "00ff"},
+      {256, "0100"},   {-1, "ff"},      {-128, "80"},      {-129, "ff7f"},     {-256, "ff00"},
       {-1280, "fb00"}, {32767, "7fff"}, {32768, "008000"}, {-32769, "ff7fff"},
   };
   for (const auto& [value, hex] : cases) {
@@ -171,9 +171,9 @@ TEST(Bounds, BinaryIsCutByBytes) {
 
 // Text of code points from the corners of UTF-8.
 std::string RandomText(std::mt19937& random) {
-  static const std::string kPoints[] = {"a",      "b",      "\x7f",   "\u0080", "\u07ff",
-                                        "\u0800", "\xed\x9f\xbf", "\ue000", "\uffff", "\U00010000",
-                                        "\U0010ffff"};
+  static const std::string kPoints[] = {"a",      "b",          "\x7f",         "\u0080",
+                                        "\u07ff", "\u0800",     "\xed\x9f\xbf", "\ue000",
+                                        "\uffff", "\U00010000", "\U0010ffff"};
   std::string text;
   for (size_t i = random() % 6; i > 0; --i) text += kPoints[random() % std::size(kPoints)];
   return text;

@@ -99,22 +99,12 @@ absl::Status ReadArray(const AvroRecord& record, FieldSpec field, std::vector<In
 absl::StatusOr<std::optional<std::string>> PartitionBytes(const AvroValue& value) {
   std::string out;
   switch (value.schema->type) {
-    case AvroType::kNull:
-      return std::nullopt;
-    case AvroType::kBoolean:
-      return std::string(1, *value.boolean() ? '\1' : '\0');
-    case AvroType::kInt:
-      PutFixed32(out, static_cast<uint32_t>(*value.integer()));
-      return out;
-    case AvroType::kLong:
-      PutFixed64(out, static_cast<uint64_t>(*value.integer()));
-      return out;
-    case AvroType::kFloat:
-      PutAvroFloat(out, std::get<float>(value.value));
-      return out;
-    case AvroType::kDouble:
-      PutAvroDouble(out, std::get<double>(value.value));
-      return out;
+    case AvroType::kNull: return std::nullopt;
+    case AvroType::kBoolean: return std::string(1, *value.boolean() ? '\1' : '\0');
+    case AvroType::kInt: PutFixed32(out, static_cast<uint32_t>(*value.integer())); return out;
+    case AvroType::kLong: PutFixed64(out, static_cast<uint64_t>(*value.integer())); return out;
+    case AvroType::kFloat: PutAvroFloat(out, std::get<float>(value.value)); return out;
+    case AvroType::kDouble: PutAvroDouble(out, std::get<double>(value.value)); return out;
     case AvroType::kBytes:
     case AvroType::kFixed:
     case AvroType::kString: {
@@ -126,8 +116,7 @@ absl::StatusOr<std::optional<std::string>> PartitionBytes(const AvroValue& value
     case AvroType::kArray:
     case AvroType::kMap:
     case AvroType::kRecord:
-    case AvroType::kUnion:
-      break;
+    case AvroType::kUnion: break;
   }
   return AvroRecord::Wrong(fields::kPartition, "not made of primitive values");
 }

@@ -50,8 +50,8 @@ std::string_view WrongInFile(const DataFile& file, ManifestContent content) {
   if (!file.partition.empty()) return "a partition value in an unpartitioned spec";
   if (file.record_count < 0 || file.file_size_in_bytes < 0) return "a negative count or size";
   if (!std::is_sorted(file.split_offsets.begin(), file.split_offsets.end()) ||
-      (!file.split_offsets.empty() && (file.split_offsets.front() < 0 ||
-                                       file.split_offsets.back() >= file.file_size_in_bytes))) {
+      (!file.split_offsets.empty() &&
+       (file.split_offsets.front() < 0 || file.split_offsets.back() >= file.file_size_in_bytes))) {
     return "its split offsets do not ascend within the file";
   }
   if (file.equality_ids.empty() == (file.content == FileContent::kEqualityDeletes)) {
@@ -134,9 +134,8 @@ void CountEntry(const ManifestEntry& entry, ManifestFile& manifest) {
       return;  // not live
   }
   // Entries that inherit get the commit's number, which is greater than every number in the table.
-  if (entry.sequence_number &&
-      (manifest.min_sequence_number == kUnassignedSequenceNumber ||
-       *entry.sequence_number < manifest.min_sequence_number)) {
+  if (entry.sequence_number && (manifest.min_sequence_number == kUnassignedSequenceNumber ||
+                                *entry.sequence_number < manifest.min_sequence_number)) {
     manifest.min_sequence_number = *entry.sequence_number;
   }
 }

@@ -33,13 +33,13 @@ struct ManifestEntry {
 
 // What a manifest says about its table, apart from the entries.
 struct ManifestContext {
-  SnapshotId snapshot_id;                     // of the commit that makes this manifest
-  std::string schema_json;                    // the table's schema with its "schema-id"
+  SnapshotId snapshot_id;   // of the commit that makes this manifest
+  std::string schema_json;  // the table's schema with its "schema-id"
   SchemaId schema_id;
-  std::string partition_spec_json = "[]";     // the array of the spec's fields, not the spec
+  std::string partition_spec_json = "[]";  // the array of the spec's fields, not the spec
   SpecId partition_spec_id;
   ManifestContent content = ManifestContent::kData;
-  int format_version = 2;                     // only 2 is written
+  int format_version = 2;  // only 2 is written
 };
 
 struct EncodedManifest {

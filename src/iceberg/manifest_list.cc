@@ -78,10 +78,10 @@ absl::StatusOr<ManifestFile> Assign(const ManifestListContext& context, Manifest
   if (manifest.sequence_number == kUnassignedSequenceNumber ||
       manifest.min_sequence_number == kUnassignedSequenceNumber) {
     if (manifest.added_snapshot_id != context.snapshot_id) {
-      return absl::InvalidArgumentError(
-          StrCat("manifest ", manifest.manifest_path, " of snapshot ",
-                 manifest.added_snapshot_id.value, " has no sequence number, and snapshot ",
-                 context.snapshot_id.value, " may not give it one"));
+      return absl::InvalidArgumentError(StrCat("manifest ", manifest.manifest_path, " of snapshot ",
+                                               manifest.added_snapshot_id.value,
+                                               " has no sequence number, and snapshot ",
+                                               context.snapshot_id.value, " may not give it one"));
     }
   }
   if (manifest.sequence_number == kUnassignedSequenceNumber) {

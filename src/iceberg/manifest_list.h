@@ -25,7 +25,7 @@ inline constexpr SequenceNumber kUnassignedSequenceNumber{-1};
 struct FieldSummary {
   bool contains_null = false;
   std::optional<bool> contains_nan;
-  std::optional<std::string> lower_bound;   // single-value bytes of the partition's result type
+  std::optional<std::string> lower_bound;  // single-value bytes of the partition's result type
   std::optional<std::string> upper_bound;
 
   friend bool operator==(const FieldSummary&, const FieldSummary&) = default;
@@ -47,9 +47,9 @@ struct ManifestFile {
   int64_t added_rows_count = 0;
   int64_t existing_rows_count = 0;
   int64_t deleted_rows_count = 0;
-  std::vector<FieldSummary> partitions;     // one a field of the spec
+  std::vector<FieldSummary> partitions;  // one a field of the spec
   std::optional<std::string> key_metadata;
-  std::optional<int64_t> first_row_id;      // format version 3
+  std::optional<int64_t> first_row_id;  // format version 3
 
   bool HasLiveFiles() const { return added_files_count > 0 || existing_files_count > 0; }
 
@@ -59,8 +59,8 @@ struct ManifestFile {
 struct ManifestListContext {
   SnapshotId snapshot_id;
   std::optional<SnapshotId> parent_snapshot_id;
-  SequenceNumber sequence_number;   // of the commit
-  int format_version = 2;           // only 2 is written
+  SequenceNumber sequence_number;  // of the commit
+  int format_version = 2;          // only 2 is written
 };
 
 // The bytes of the file. Manifests with an unassigned sequence number get the commit's; that is

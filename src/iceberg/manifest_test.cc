@@ -52,8 +52,7 @@ std::vector<ManifestEntry> FixtureEntries() {
   full.lower_bounds = {{1, std::string("\1\0\0\0\0\0\0\0", 8)},
                        {2, "\u00c4rger"},
                        {3, std::string("\0\0\0\0\0\0\0\x80", 8)}};
-  full.upper_bounds = {
-      {1, "\xff\xff\xff\xff\xff\xff\xff\x7f"}, {2, "\U0001f600"}, {3, ""}};
+  full.upper_bounds = {{1, "\xff\xff\xff\xff\xff\xff\xff\x7f"}, {2, "\U0001f600"}, {3, ""}};
   full.key_metadata = std::string("\0key", 4);
   full.split_offsets = {4, 50'000, 90'000};
   full.sort_order_id = 0;
@@ -75,9 +74,9 @@ std::vector<ManifestEntry> DeleteEntries() {
   equality.content = FileContent::kEqualityDeletes;
   equality.equality_ids = {1, 2};
   equality.sort_order_id = 0;
-  return {{.status = EntryStatus::kAdded, .file = position},
-          {EntryStatus::kExisting, SnapshotId(6001), SequenceNumber(3), SequenceNumber(3),
-           equality}};
+  return {
+      {.status = EntryStatus::kAdded, .file = position},
+      {EntryStatus::kExisting, SnapshotId(6001), SequenceNumber(3), SequenceNumber(3), equality}};
 }
 
 TEST(ManifestRead, FilesOfPyIcebergReadAsPyIcebergReadsThem) {
@@ -177,8 +176,7 @@ TEST(ManifestWrite, PyIcebergReadsWhatWeWrite) {
     const auto entries = is_data ? FixtureEntries() : DeleteEntries();
     const auto encoded = EncodeManifest(Context(content), entries);
     ASSERT_TRUE(encoded.ok()) << encoded.status();
-    const Json read =
-        ReadWithPyIceberg(is_data ? "manifest" : "manifest-deletes", encoded->bytes);
+    const Json read = ReadWithPyIceberg(is_data ? "manifest" : "manifest-deletes", encoded->bytes);
     ASSERT_TRUE(read.is_object());
     EXPECT_EQ(read.Find("rows")->DumpPretty(),
               FixtureJson(is_data ? "manifest-v2.json" : "manifest-v2-deletes.json").DumpPretty());

@@ -167,7 +167,7 @@ inline std::string RawAvroValues(std::string_view file) {
     EXPECT_TRUE(ReadAvroLong(in).ok());
     const std::string_view stored = *ReadAvroBytes(in);
     values += reader->metadata().at("avro.codec") == "deflate" ? *Inflate(stored, 1 << 30)
-                                                              : std::string(stored);
+                                                               : std::string(stored);
     EXPECT_EQ(*in.Bytes(16), sync);
   }
   return values;

@@ -37,14 +37,10 @@ void PutTotal(SnapshotSummary& summary, const SnapshotSummary* parent, std::stri
 
 const char* OperationName(SnapshotOperation operation) {
   switch (operation) {
-    case SnapshotOperation::kAppend:
-      return "append";
-    case SnapshotOperation::kDelete:
-      return "delete";
-    case SnapshotOperation::kOverwrite:
-      return "overwrite";
-    case SnapshotOperation::kReplace:
-      return "replace";
+    case SnapshotOperation::kAppend: return "append";
+    case SnapshotOperation::kDelete: return "delete";
+    case SnapshotOperation::kOverwrite: return "overwrite";
+    case SnapshotOperation::kReplace: return "replace";
   }
   return "overwrite";
 }

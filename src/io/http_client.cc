@@ -96,10 +96,8 @@ bool SurelyNotSent(CURLcode code) {
     case CURLE_COULDNT_CONNECT:
     case CURLE_SSL_CONNECT_ERROR:
     case CURLE_PEER_FAILED_VERIFICATION:
-    case CURLE_SSL_CACERT_BADFILE:
-      return true;
-    default:
-      return false;
+    case CURLE_SSL_CACERT_BADFILE: return true;
+    default: return false;
   }
 }
 
@@ -149,8 +147,7 @@ void SetOptions(CURL* curl, const HttpRequest& request, Transfer& transfer) {
   curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, harmless ? 0L : 1L);
   curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
   const int64_t timeout_ms = std::max<int64_t>(1, absl::ToInt64Milliseconds(request.timeout));
-  const int64_t connect_ms =
-      std::min(timeout_ms, absl::ToInt64Milliseconds(kConnectTimeoutMax));
+  const int64_t connect_ms = std::min(timeout_ms, absl::ToInt64Milliseconds(kConnectTimeoutMax));
   curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(timeout_ms));
   curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(connect_ms));
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, OnBody);

@@ -101,7 +101,9 @@ TEST(HttpClient, ALostAnswerIsUnknownAndTheRequestWasSentOnce) {
 
 TEST(HttpClient, ARefusedConnectionIsUnavailable) {
   std::string url;
-  { url = Listener().url(); }
+  {
+    url = Listener().url();
+  }
   HttpClient client;
   const auto answer = client.Send({.method = "POST", .url = url, .body = "a"});
   EXPECT_TRUE(absl::IsUnavailable(answer.status())) << answer.status();
@@ -111,10 +113,8 @@ TEST(HttpClient, ARefusedConnectionIsUnavailable) {
 TEST(HttpClient, TimeThatRunsOutAfterSendingIsUnknown) {
   const Listener listener;  // takes connections, answers nothing
   HttpClient client;
-  const auto answer = client.Send({.method = "POST",
-                                   .url = listener.url(),
-                                   .body = "a",
-                                   .timeout = absl::Milliseconds(100)});
+  const auto answer = client.Send(
+      {.method = "POST", .url = listener.url(), .body = "a", .timeout = absl::Milliseconds(100)});
   EXPECT_TRUE(absl::IsUnknown(answer.status())) << answer.status();
 }
 
@@ -125,9 +125,8 @@ TEST(HttpClient, AnswersOverTheLimitAreRefused) {
   ASSERT_TRUE(server.ok()) << server.status();
   HttpClient client;
   const std::string url = StrCat("http://127.0.0.1:", (*server)->port(), "/");
-  EXPECT_THAT(
-      client.Send({.url = url, .response_bytes_max = 999}).status().ToString(),
-      HasSubstr("larger than 999 bytes"));
+  EXPECT_THAT(client.Send({.url = url, .response_bytes_max = 999}).status().ToString(),
+              HasSubstr("larger than 999 bytes"));
   EXPECT_EQ(client.Send({.url = url, .response_bytes_max = 1000})->body.size(), 1000u);
 }
 
@@ -157,8 +156,8 @@ TEST(HttpClient, MethodsBodiesAndHeadersArrive) {
   const auto head = client.Send({.method = "HEAD", .url = url});
   ASSERT_TRUE(head.ok()) << head.status();
   EXPECT_EQ(head->body, "");
-  EXPECT_TRUE(absl::IsInvalidArgument(
-      client.Send({.url = url, .headers = {{"A", "b\r\nc: d"}}}).status()));
+  EXPECT_TRUE(
+      absl::IsInvalidArgument(client.Send({.url = url, .headers = {{"A", "b\r\nc: d"}}}).status()));
 }
 
 }  // namespace

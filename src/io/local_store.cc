@@ -20,14 +20,11 @@ absl::Status Failed(std::string_view doing, const std::string& path) {
   const int error = errno;
   const std::string text = StrCat("cannot ", doing, " ", path, ": ", std::strerror(error));
   switch (error) {
-    case ENOENT:
-      return absl::NotFoundError(text);
-    case EEXIST:
-      return absl::AlreadyExistsError(text);
+    case ENOENT: return absl::NotFoundError(text);
+    case EEXIST: return absl::AlreadyExistsError(text);
     case ENOSPC:
     case EDQUOT:
-    case EFBIG:
-      return absl::ResourceExhaustedError(text);
+    case EFBIG: return absl::ResourceExhaustedError(text);
     case EACCES:
     case EPERM:
     case EROFS:
@@ -36,10 +33,8 @@ absl::Status Failed(std::string_view doing, const std::string& path) {
     case ENOTDIR:
     case EISDIR:
     case ELOOP:
-    case ENAMETOOLONG:
-      return absl::FailedPreconditionError(text);
-    default:
-      return absl::UnavailableError(text);
+    case ENAMETOOLONG: return absl::FailedPreconditionError(text);
+    default: return absl::UnavailableError(text);
   }
 }
 

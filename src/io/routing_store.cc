@@ -43,7 +43,8 @@ class RoutingStore : public ObjectStore {
 
 }  // namespace
 
-std::unique_ptr<ObjectStore> MakeRoutingStore(std::unique_ptr<ObjectStore> local, std::unique_ptr<ObjectStore> s3) {
+std::unique_ptr<ObjectStore> MakeRoutingStore(std::unique_ptr<ObjectStore> local,
+                                              std::unique_ptr<ObjectStore> s3) {
   return std::make_unique<RoutingStore>(std::move(local), std::move(s3));
 }
 

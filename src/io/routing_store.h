@@ -7,6 +7,7 @@
 
 namespace fjord {
 
-std::unique_ptr<ObjectStore> MakeRoutingStore(std::unique_ptr<ObjectStore> local, std::unique_ptr<ObjectStore> s3);
+std::unique_ptr<ObjectStore> MakeRoutingStore(std::unique_ptr<ObjectStore> local,
+                                              std::unique_ptr<ObjectStore> s3);
 
 }  // namespace fjord

@@ -21,17 +21,21 @@ constexpr size_t kMessageBytesMax = 300;
 constexpr absl::Duration kTimeout = absl::Seconds(60);
 constexpr uint64_t kBytesPerSecondMin = uint64_t{1} << 20;
 
-// Doubles from try to try; between half of it and all of it, so that clients do not come back together.
+// Doubles from try to try; between half of it and all of it, so that clients do not come back
+// together.
 absl::Duration Backoff(absl::Duration first, int tries) {
   const absl::Duration whole = std::min(kBackoffMax, first * std::pow(2, tries));
   return whole * (0.5 + 0.5 * static_cast<double>(RandomU64() % 1024) / 1024);
 }
 
-bool IsExpiredToken(const S3Error& error) { return error.code == "ExpiredToken" || error.code == "ExpiredTokenException"; }
+bool IsExpiredToken(const S3Error& error) {
+  return error.code == "ExpiredToken" || error.code == "ExpiredTokenException";
+}
 
 bool MayPass(int status, const S3Error& error) {
-  return status == 429 || status == 500 || status == 502 || status == 503 || status == 504 || error.code == "SlowDown" ||
-         error.code == "RequestTimeout" || error.code == "InternalError" || error.code == "ConditionalRequestConflict";
+  return status == 429 || status == 500 || status == 502 || status == 503 || status == 504 ||
+         error.code == "SlowDown" || error.code == "RequestTimeout" ||
+         error.code == "InternalError" || error.code == "ConditionalRequestConflict";
 }
 
 // "us-east-1" when `error` or a header names the bucket's own region.
@@ -43,7 +47,8 @@ std::string RegionOf(const HttpResponse& response) {
 
 bool IsWrongRegion(int status, const S3Error& error) {
   return status == 301 || status == 307 || error.code == "PermanentRedirect" ||
-         error.code == "AuthorizationHeaderMalformed" || error.code == "IllegalLocationConstraintException";
+         error.code == "AuthorizationHeaderMalformed" ||
+         error.code == "IllegalLocationConstraintException";
 }
 
 std::string EncodePath(std::string_view key) {
@@ -56,12 +61,14 @@ std::string EncodePath(std::string_view key) {
 
 absl::StatusOr<S3Location> ParseS3Location(std::string_view location) {
   const size_t scheme = location.find("://");
-  if (scheme == std::string_view::npos || !(location.starts_with("s3://") || location.starts_with("s3a://"))) {
+  if (scheme == std::string_view::npos ||
+      !(location.starts_with("s3://") || location.starts_with("s3a://"))) {
     return absl::InvalidArgumentError(StrCat("not a location in S3 (s3://bucket/key): ", location));
   }
   const std::string_view rest = location.substr(scheme + 3);
   const std::string_view bucket = rest.substr(0, rest.find('/'));
-  if (bucket.empty()) return absl::InvalidArgumentError(StrCat("a location without a bucket: ", location));
+  if (bucket.empty())
+    return absl::InvalidArgumentError(StrCat("a location without a bucket: ", location));
   if (bucket.find_first_of("@:?#%") != std::string_view::npos) {
     return absl::InvalidArgumentError(StrCat("not the name of a bucket: ", bucket));
   }
@@ -76,9 +83,11 @@ S3Error ParseS3Error(std::string_view body) {
 }
 
 S3Client::S3Client(S3Options options) : options_(std::move(options)) {
-  const std::string_view suffix = options_.region.starts_with("cn-") ? ".amazonaws.com.cn" : ".amazonaws.com";
-  const std::string endpoint =
-      options_.endpoint.empty() ? StrCat("https://s3.", options_.region, suffix) : options_.endpoint;
+  const std::string_view suffix =
+      options_.region.starts_with("cn-") ? ".amazonaws.com.cn" : ".amazonaws.com";
+  const std::string endpoint = options_.endpoint.empty()
+                                   ? StrCat("https://s3.", options_.region, suffix)
+                                   : options_.endpoint;
   const size_t host = endpoint.find("://") + 3;
   const size_t path = std::min(endpoint.find('/', host), endpoint.size());
   scheme_ = endpoint.substr(0, host);
@@ -108,7 +117,8 @@ absl::StatusOr<S3Credentials> S3Client::Credentials() {
   if (fresh.ok()) {
     credentials_ = *std::move(fresh);
     // Those that live for a minute are not asked for at every request.
-    refresh_at_ = credentials_.expires - std::min(kRefreshBeforeMax, (credentials_.expires - now) / 2);
+    refresh_at_ =
+        credentials_.expires - std::min(kRefreshBeforeMax, (credentials_.expires - now) / 2);
   } else if (now < credentials_.expires) {
     refresh_at_ = now + kRefreshAgain;
   } else {
@@ -122,16 +132,22 @@ void S3Client::ForgetCredentials() {
   credentials_.expires = refresh_at_ = absl::InfinitePast();
 }
 
-absl::StatusOr<HttpResponse> S3Client::SendOnce(const S3Request& request, const std::string& payload_sha256) {
+absl::StatusOr<HttpResponse> S3Client::SendOnce(const S3Request& request,
+                                                const std::string& payload_sha256) {
   ASSIGN_OR_RETURN(const S3Credentials credentials, Credentials());
   if (credentials.access_key_id.empty() || credentials.secret_access_key.empty()) {
     return absl::FailedPreconditionError(
         StrCat("no credentials for bucket ", request.bucket,
-               ": set lake.storage.s3.credential, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment"));
+               ": set lake.storage.s3.credential, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY "
+               "in the environment"));
   }
   const Target target = TargetOf(request);
-  const SigV4Request to_sign{.method = request.method, .host = target.host, .path = target.path, .query = request.query,
-                             .headers = request.headers, .payload_sha256 = payload_sha256};
+  const SigV4Request to_sign{.method = request.method,
+                             .host = target.host,
+                             .path = target.path,
+                             .query = request.query,
+                             .headers = request.headers,
+                             .payload_sha256 = payload_sha256};
   HttpRequest http{.method = request.method,
                    .url = StrCat(scheme_, target.host, target.path),
                    .headers = SignV4(to_sign, credentials, options_.region, absl::Now()),
@@ -154,7 +170,8 @@ absl::StatusOr<HttpResponse> S3Client::Send(const S3Request& request) {
       if (absl::IsUnavailable(response.status()) || absl::IsUnknown(response.status())) continue;
       return response;
     }
-    // The end of a multipart upload may say an error under status 200; the body of a GET is the object.
+    // The end of a multipart upload may say an error under status 200; the body of a GET is the
+    // object.
     const bool may_say_error = response->status / 100 != 2 || request.method == "POST";
     const S3Error error = may_say_error ? ParseS3Error(response->body) : S3Error{};
     if (options_.provider && IsExpiredToken(error)) {
@@ -176,25 +193,29 @@ absl::StatusOr<HttpResponse> S3Client::SendOk(const S3Request& request) {
 absl::Status S3Client::ErrorOf(const S3Request& request, const HttpResponse& response) const {
   const S3Error error = ParseS3Error(response.body);
   std::string what = StrCat(request.method, " s3://", request.bucket, "/", request.key, ": ");
-  const std::string said =
-      StrCat("status ", response.status, error.code.empty() ? "" : " ", error.code, error.message.empty() ? "" : ": ",
-             error.message);
+  const std::string said = StrCat("status ", response.status, error.code.empty() ? "" : " ",
+                                  error.code, error.message.empty() ? "" : ": ", error.message);
   if (error.code == "NoSuchBucket") {
-    return absl::FailedPreconditionError(StrCat(what, "there is no bucket ", request.bucket, ": make it, or correct the warehouse"));
+    return absl::FailedPreconditionError(
+        StrCat(what, "there is no bucket ", request.bucket, ": make it, or correct the warehouse"));
   }
   if (IsWrongRegion(response.status, error)) {
     const std::string region = RegionOf(response);
-    return absl::FailedPreconditionError(
-        StrCat(what, "bucket ", request.bucket, " is not in region ", options_.region,
-               region.empty() ? "" : StrCat(" but in ", region), ": correct lake.storage.s3.region (", said, ")"));
+    return absl::FailedPreconditionError(StrCat(what, "bucket ", request.bucket,
+                                                " is not in region ", options_.region,
+                                                region.empty() ? "" : StrCat(" but in ", region),
+                                                ": correct lake.storage.s3.region (", said, ")"));
   }
   if (error.code == "RequestTimeTooSkewed") {
-    return absl::FailedPreconditionError(StrCat(what, "this machine's clock is wrong (", said, ")"));
+    return absl::FailedPreconditionError(
+        StrCat(what, "this machine's clock is wrong (", said, ")"));
   }
   if (response.status == 401 || response.status == 403) {
-    return absl::FailedPreconditionError(StrCat(what, "bucket ", request.bucket,
-                                                " refuses access: check lake.storage.s3.credential (or the AWS_… "
-                                                "environment) and its rights on the bucket (", said, ")"));
+    return absl::FailedPreconditionError(
+        StrCat(what, "bucket ", request.bucket,
+               " refuses access: check lake.storage.s3.credential (or the AWS_… "
+               "environment) and its rights on the bucket (",
+               said, ")"));
   }
   if (response.status == 404) return absl::NotFoundError(StrCat(what, said));
   if (response.status >= 500 || response.status == 429 || response.status == 409) {

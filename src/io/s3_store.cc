@@ -57,7 +57,8 @@ class S3Object : public ReadableObject {
   }
 
   absl::Status Short() const {
-    return absl::DataLossError(StrCat("s3://", location_.bucket, "/", location_.key, " is shorter than what is read of it"));
+    return absl::DataLossError(StrCat("s3://", location_.bucket, "/", location_.key,
+                                      " is shorter than what is read of it"));
   }
 
   const std::shared_ptr<S3Client> client_;
@@ -68,7 +69,8 @@ class S3Object : public ReadableObject {
 class S3Store : public ObjectStore {
  public:
   explicit S3Store(S3Options options)
-      : client_(std::make_shared<S3Client>(std::move(options))), writer_(std::make_shared<S3Writer>(client_)) {}
+      : client_(std::make_shared<S3Client>(std::move(options))),
+        writer_(std::make_shared<S3Writer>(client_)) {}
 
   absl::Status Put(std::string_view location, std::string_view bytes) override {
     ASSIGN_OR_RETURN(const S3Location at, ParseS3Location(location));
@@ -107,7 +109,8 @@ class S3Store : public ObjectStore {
     std::string page;
     do {
       ASSIGN_OR_RETURN(std::string next, ListPage(at, page, &found));
-      if (!next.empty() && next == page) return absl::DataLossError(StrCat("listing ", prefix, " does not advance"));
+      if (!next.empty() && next == page)
+        return absl::DataLossError(StrCat("listing ", prefix, " does not advance"));
       page = std::move(next);
     } while (!page.empty());
     return found;
@@ -121,8 +124,11 @@ class S3Store : public ObjectStore {
 
  private:
   // Appends one page to `found`; the next page's token, empty after the last.
-  absl::StatusOr<std::string> ListPage(const S3Location& prefix, const std::string& page, std::vector<ObjectInfo>* found) {
-    S3Request request{.method = "GET", .bucket = prefix.bucket, .key = "",
+  absl::StatusOr<std::string> ListPage(const S3Location& prefix, const std::string& page,
+                                       std::vector<ObjectInfo>* found) {
+    S3Request request{.method = "GET",
+                      .bucket = prefix.bucket,
+                      .key = "",
                       .query = {{"list-type", "2"}, {"prefix", prefix.key}}};
     if (!page.empty()) request.query.emplace_back("continuation-token", page);
     ASSIGN_OR_RETURN(const HttpResponse response, client_->SendOk(request));
@@ -132,11 +138,13 @@ class S3Store : public ObjectStore {
       const auto size = ParseInt<uint64_t>(entry.TextOf("Size"));
       absl::Time modified;
       std::string error;
-      if (!size || !absl::ParseTime(absl::RFC3339_full, entry.TextOf("LastModified"), &modified, &error)) {
-        return absl::DataLossError(StrCat("bucket ", prefix.bucket, ": the server lists an object without size or time"));
+      if (!size ||
+          !absl::ParseTime(absl::RFC3339_full, entry.TextOf("LastModified"), &modified, &error)) {
+        return absl::DataLossError(
+            StrCat("bucket ", prefix.bucket, ": the server lists an object without size or time"));
       }
-      found->push_back({StrCat(prefix.scheme, "://", prefix.bucket, "/", entry.TextOf("Key")), *size,
-                        absl::ToUnixMillis(modified)});
+      found->push_back({StrCat(prefix.scheme, "://", prefix.bucket, "/", entry.TextOf("Key")),
+                        *size, absl::ToUnixMillis(modified)});
     }
     return root.TextOf("IsTruncated") == "true" ? root.TextOf("NextContinuationToken") : "";
   }
@@ -151,8 +159,10 @@ absl::StatusOr<std::unique_ptr<ObjectStore>> OpenS3Store(S3Options options) {
   const std::string& endpoint = options.endpoint;
   if (!endpoint.empty()) {
     const bool has_scheme = endpoint.starts_with("http://") || endpoint.starts_with("https://");
-    if (!has_scheme || endpoint.ends_with("://") || endpoint.find_first_of("@?#") != std::string::npos) {
-      return absl::InvalidArgumentError("lake.storage.s3.endpoint must be http://host[:port] or https://host[:port]");
+    if (!has_scheme || endpoint.ends_with("://") ||
+        endpoint.find_first_of("@?#") != std::string::npos) {
+      return absl::InvalidArgumentError(
+          "lake.storage.s3.endpoint must be http://host[:port] or https://host[:port]");
     }
   }
   if (options.region.empty()) options.region = "us-east-1";

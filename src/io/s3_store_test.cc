@@ -1,5 +1,5 @@
-// The S3 store against a real server: runs only when FJORD_TEST_S3_ENDPOINT, FJORD_TEST_S3_BUCKET, FJORD_TEST_S3_KEY and
-// FJORD_TEST_S3_SECRET are set (tests/unit_py/test_s3_store.py sets them).
+// The S3 store against a real server: runs only when FJORD_TEST_S3_ENDPOINT, FJORD_TEST_S3_BUCKET,
+// FJORD_TEST_S3_KEY and FJORD_TEST_S3_SECRET are set (tests/unit_py/test_s3_store.py sets them).
 #include "io/s3_store.h"
 
 #include <gmock/gmock.h>
@@ -37,13 +37,15 @@ TEST(S3Location, BucketAndKey) {
 }
 
 TEST(S3Location, WhatIsNoneIsRefused) {
-  for (const char* text : {"", "/lake/a", "file:///a", "s3:/lake/a", "s3:///a", "s3://a@b/c", "s4://lake/a"}) {
+  for (const char* text :
+       {"", "/lake/a", "file:///a", "s3:/lake/a", "s3:///a", "s3://a@b/c", "s4://lake/a"}) {
     EXPECT_EQ(ParseS3Location(text).status().code(), absl::StatusCode::kInvalidArgument) << text;
   }
 }
 
 TEST(S3StoreOptions, EndpointWithoutSchemeOrWithPasswordIsRefused) {
-  for (const char* endpoint : {"localhost:9000", "ftp://x", "https://", "https://key:secret@host"}) {
+  for (const char* endpoint :
+       {"localhost:9000", "ftp://x", "https://", "https://key:secret@host"}) {
     EXPECT_EQ(OpenS3Store({.endpoint = endpoint}).status().code(),
               absl::StatusCode::kInvalidArgument)
         << endpoint;
@@ -61,7 +63,8 @@ TEST(S3StoreOptions, MissingCredentialsAreSaidBeforeAnythingIsSent) {
 class S3StoreLive : public testing::Test {
  protected:
   void SetUp() override {
-    if (Environment("FJORD_TEST_S3_ENDPOINT").empty()) GTEST_SKIP() << "FJORD_TEST_S3_ENDPOINT is not set";
+    if (Environment("FJORD_TEST_S3_ENDPOINT").empty())
+      GTEST_SKIP() << "FJORD_TEST_S3_ENDPOINT is not set";
     folder_ = StrCat("s3://", bucket_, "/", Hex(RandomBytes(8)), "/");
     store_ = Open(Options());
   }
@@ -72,7 +75,9 @@ class S3StoreLive : public testing::Test {
             .credentials = {.access_key_id = Environment("FJORD_TEST_S3_KEY"),
                             .secret_access_key = Secret(Environment("FJORD_TEST_S3_SECRET"))}};
   }
-  static std::unique_ptr<ObjectStore> Open(S3Options options) { return OpenS3Store(std::move(options)).value(); }
+  static std::unique_ptr<ObjectStore> Open(S3Options options) {
+    return OpenS3Store(std::move(options)).value();
+  }
   std::string At(std::string_view name) const { return StrCat(folder_, name); }
 
   // Bytes without a period, so that a misplaced part shows.
@@ -102,7 +107,8 @@ TEST_F(S3StoreLive, PutGetOpenDelete) {
   std::string piece(1000, '\0');
   ASSERT_EQ((*object)->ReadAt(99'000, piece.data(), piece.size()), absl::OkStatus());
   EXPECT_EQ(piece, bytes.substr(99'000));
-  EXPECT_EQ((*object)->ReadAt(99'001, piece.data(), piece.size()).code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ((*object)->ReadAt(99'001, piece.data(), piece.size()).code(),
+            absl::StatusCode::kDataLoss);
   EXPECT_EQ((*object)->ReadAt(100'000, piece.data(), 0), absl::OkStatus());
   ASSERT_EQ(store_->Delete(at), absl::OkStatus());
   EXPECT_EQ(store_->Delete(at), absl::OkStatus());
@@ -123,8 +129,10 @@ TEST_F(S3StoreLive, OneOfManyPutsOfANameWins) {
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([this, i, &won] {
       const absl::Status status = store_->Put(At("race"), StrCat("writer ", i));
-      if (status.ok()) ++won;
-      else EXPECT_EQ(status.code(), absl::StatusCode::kAlreadyExists) << status;
+      if (status.ok())
+        ++won;
+      else
+        EXPECT_EQ(status.code(), absl::StatusCode::kAlreadyExists) << status;
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -144,13 +152,15 @@ TEST_F(S3StoreLive, EmptyObject) {
 }
 
 TEST_F(S3StoreLive, StreamsOfOnePartAndOfMany) {
-  for (const size_t size : {size_t{0}, size_t{5'000}, size_t{8} << 20, (size_t{8} << 20) + 1, (size_t{20} << 20) + 7}) {
+  for (const size_t size :
+       {size_t{0}, size_t{5'000}, size_t{8} << 20, (size_t{8} << 20) + 1, (size_t{20} << 20) + 7}) {
     const std::string at = At(StrCat("stream-", size));
     const std::string bytes = Bytes(size);
     auto stream = store_->Create(at);
     ASSERT_TRUE(stream.ok()) << stream.status();
     for (size_t done = 0; done < size; done += 3'000'000) {
-      ASSERT_EQ((*stream)->Write(std::string_view(bytes).substr(done, 3'000'000)), absl::OkStatus());
+      ASSERT_EQ((*stream)->Write(std::string_view(bytes).substr(done, 3'000'000)),
+                absl::OkStatus());
     }
     ASSERT_EQ((*stream)->Close(), absl::OkStatus()) << size;
     EXPECT_EQ((*stream)->bytes_written(), size);
@@ -195,7 +205,8 @@ TEST_F(S3StoreLive, ListPagesAndPrefixes) {
     EXPECT_THAT(info.location, testing::StartsWith(At("list/")));
     EXPECT_THAT(info.location, testing::EndsWith(" <&>"));
     EXPECT_EQ(info.size, 3u);
-    EXPECT_NEAR(static_cast<double>(info.modified_ms), static_cast<double>(absl::ToUnixMillis(absl::Now())), 600'000);
+    EXPECT_NEAR(static_cast<double>(info.modified_ms),
+                static_cast<double>(absl::ToUnixMillis(absl::Now())), 600'000);
   }
   EXPECT_EQ(store_->List(At("oth")).value().size(), 1u);
   EXPECT_TRUE(store_->List(At("nothing/")).value().empty());
@@ -220,7 +231,8 @@ TEST_F(S3StoreLive, MissingBucketIsSaid) {
 TEST_F(S3StoreLive, CredentialsThatExpireAreAskedForAgain) {
   std::atomic<int> asked = 0;
   S3Options options = Options();
-  options.provider = [&asked, credentials = options.credentials]() -> absl::StatusOr<S3Credentials> {
+  options.provider = [&asked,
+                      credentials = options.credentials]() -> absl::StatusOr<S3Credentials> {
     S3Credentials fresh = credentials;
     fresh.expires = absl::Now() + (asked++ == 0 ? absl::ZeroDuration() : absl::Hours(1));
     return fresh;

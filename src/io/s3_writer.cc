@@ -109,11 +109,13 @@ absl::StatusOr<HttpResponse> S3Writer::SendConditional(S3Request request) {
   return client_->Send(request);
 }
 
-absl::StatusOr<S3Writer::Owner> S3Writer::OwnerOf(const S3Location& location, std::string_view mark, uint64_t size) {
+absl::StatusOr<S3Writer::Owner> S3Writer::OwnerOf(const S3Location& location, std::string_view mark,
+                                                  uint64_t size) {
   ASSIGN_OR_RETURN(const HttpResponse head, client_->SendOk(RequestFor("HEAD", location)));
   const std::string found = head.Header(kMarkHeader);
   if (!found.empty()) return found == mark ? Owner::kOurs : Owner::kOther;
-  return ParseInt<uint64_t>(head.Header("content-length")) == size ? Owner::kUnmarked : Owner::kOther;
+  return ParseInt<uint64_t>(head.Header("content-length")) == size ? Owner::kUnmarked
+                                                                   : Owner::kOther;
 }
 
 absl::Status S3Writer::Put(const S3Location& location, std::string_view bytes) {
@@ -145,14 +147,16 @@ absl::StatusOr<S3Writer::Upload> S3Writer::Begin(const S3Location& location) {
   ASSIGN_OR_RETURN(const HttpResponse response, client_->SendOk(request));
   ASSIGN_OR_RETURN(const XmlElement root, ParseXml(response.body));
   upload.id = root.TextOf("UploadId");
-  if (upload.id.empty()) return absl::DataLossError(StrCat("bucket ", location.bucket, ": an upload without an id"));
+  if (upload.id.empty())
+    return absl::DataLossError(StrCat("bucket ", location.bucket, ": an upload without an id"));
   return upload;
 }
 
 absl::Status S3Writer::AddPart(const S3Location& location, std::string_view bytes, Upload* upload) {
   if (upload->etags.size() >= kPartsMax) {
-    return absl::ResourceExhaustedError(StrCat("s3://", location.bucket, "/", location.key, " is too large: more than ",
-                                               kPartsMax, " parts of ", kPartBytes, " bytes"));
+    return absl::ResourceExhaustedError(StrCat("s3://", location.bucket, "/", location.key,
+                                               " is too large: more than ", kPartsMax, " parts of ",
+                                               kPartBytes, " bytes"));
   }
   S3Request request = PutRequest(location, bytes);
   request.query = {{"partNumber", StrCat(upload->etags.size() + 1)}, {"uploadId", upload->id}};
@@ -165,7 +169,8 @@ absl::Status S3Writer::AddPart(const S3Location& location, std::string_view byte
 absl::Status S3Writer::Complete(const S3Location& location, const Upload& upload) {
   std::string body = "<CompleteMultipartUpload>";
   for (size_t i = 0; i < upload.etags.size(); ++i) {
-    StrAppend(&body, "<Part><PartNumber>", i + 1, "</PartNumber><ETag>", XmlEscape(upload.etags[i]), "</ETag></Part>");
+    StrAppend(&body, "<Part><PartNumber>", i + 1, "</PartNumber><ETag>", XmlEscape(upload.etags[i]),
+              "</ETag></Part>");
   }
   body += "</CompleteMultipartUpload>";
   S3Request request = RequestFor("POST", location);
@@ -189,7 +194,8 @@ absl::Status S3Writer::AbortUpload(const S3Location& location, const Upload& upl
   return client_->SendOk(request).status();
 }
 
-std::unique_ptr<WriteStream> MakeS3WriteStream(std::shared_ptr<S3Writer> writer, S3Location location) {
+std::unique_ptr<WriteStream> MakeS3WriteStream(std::shared_ptr<S3Writer> writer,
+                                               S3Location location) {
   return std::make_unique<S3WriteStream>(std::move(writer), std::move(location));
 }
 

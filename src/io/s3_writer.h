@@ -1,7 +1,8 @@
-// How objects get into a bucket: conditional PUTs, and multipart uploads for what is larger than one part.
+// How objects get into a bucket: conditional PUTs, and multipart uploads for what is larger than
+// one part.
 //
-// An object that we make carries a random mark in its metadata. A request that was sent twice because its answer was lost
-// is told by the mark from somebody else's object of the same name.
+// An object that we make carries a random mark in its metadata. A request that was sent twice
+// because its answer was lost is told by the mark from somebody else's object of the same name.
 #pragma once
 
 #include <atomic>
@@ -48,6 +49,7 @@ class S3Writer {
   std::atomic<bool> conditional_ = true;
 };
 
-std::unique_ptr<WriteStream> MakeS3WriteStream(std::shared_ptr<S3Writer> writer, S3Location location);
+std::unique_ptr<WriteStream> MakeS3WriteStream(std::shared_ptr<S3Writer> writer,
+                                               S3Location location);
 
 }  // namespace fjord

@@ -23,7 +23,8 @@ void AppendUtf8(uint32_t code, std::string* out) {
   } else if (code < 0x10000) {
     put(0xE0 | code >> 12), put(0x80 | (code >> 6 & 0x3F)), put(0x80 | (code & 0x3F));
   } else {
-    put(0xF0 | code >> 18), put(0x80 | (code >> 12 & 0x3F)), put(0x80 | (code >> 6 & 0x3F)), put(0x80 | (code & 0x3F));
+    put(0xF0 | code >> 18), put(0x80 | (code >> 12 & 0x3F)), put(0x80 | (code >> 6 & 0x3F)),
+        put(0x80 | (code & 0x3F));
   }
 }
 
@@ -56,7 +57,9 @@ class Parser {
   }
 
  private:
-  static absl::Status Bad(std::string_view what) { return absl::DataLossError(StrCat("not XML: ", what)); }
+  static absl::Status Bad(std::string_view what) {
+    return absl::DataLossError(StrCat("not XML: ", what));
+  }
 
   // False: `end` does not come any more.
   bool SkipPast(std::string_view end) {
@@ -80,7 +83,8 @@ class Parser {
     }
   }
 
-  // The tag that rest_ begins with, without '<' and '>'. A '>' within an attribute's quotes does not end it.
+  // The tag that rest_ begins with, without '<' and '>'. A '>' within an attribute's quotes does
+  // not end it.
   absl::StatusOr<std::string_view> Tag() {
     char quote = 0;
     for (size_t i = 1; i < rest_.size(); ++i) {
@@ -100,13 +104,15 @@ class Parser {
 
   absl::StatusOr<XmlElement> Element(int depth) {
     if (depth > kDepthMax) return Bad("elements nest too deep");
-    if (!rest_.starts_with("<") || rest_.starts_with("<!")) return Bad("an element must begin here");
+    if (!rest_.starts_with("<") || rest_.starts_with("<!"))
+      return Bad("an element must begin here");
     ASSIGN_OR_RETURN(std::string_view tag, Tag());
     const bool is_empty = tag.ends_with("/");
     if (is_empty) tag.remove_suffix(1);
     const std::string_view full_name = tag.substr(0, tag.find_first_of(kSpace));
     if (full_name.empty()) return Bad("an element without a name");
-    XmlElement element{.name = std::string(full_name.substr(full_name.find(':') + 1)), .text = {}, .children = {}};
+    XmlElement element{
+        .name = std::string(full_name.substr(full_name.find(':') + 1)), .text = {}, .children = {}};
     if (!is_empty) RETURN_IF_ERROR(Content(full_name, depth, &element));
     return element;
   }

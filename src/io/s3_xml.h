@@ -1,5 +1,5 @@
-// XML as S3 servers answer with it: elements and text. Attributes and comments are skipped, a DOCTYPE is refused, so
-// nothing in an answer can name another document or grow.
+// XML as S3 servers answer with it: elements and text. Attributes and comments are skipped, a
+// DOCTYPE is refused, so nothing in an answer can name another document or grow.
 #pragma once
 
 #include <string>

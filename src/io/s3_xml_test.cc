@@ -11,7 +11,8 @@ namespace {
 TEST(S3Xml, ErrorAnswer) {
   const auto root = ParseXml(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-      "<Error><Code>NoSuchKey</Code><Message>gone &amp; lost &#x41;&#228;</Message><Empty/></Error>\n");
+      "<Error><Code>NoSuchKey</Code><Message>gone &amp; lost "
+      "&#x41;&#228;</Message><Empty/></Error>\n");
   ASSERT_TRUE(root.ok()) << root.status();
   EXPECT_EQ(root->name, "Error");
   EXPECT_EQ(root->TextOf("Code"), "NoSuchKey");
@@ -22,7 +23,8 @@ TEST(S3Xml, ErrorAnswer) {
 
 TEST(S3Xml, ListingWithNamespacesAttributesAndComments) {
   const auto root = ParseXml(
-      "\xEF\xBB\xBF<ns:List xmlns:ns=\"a>b\"><!-- <x> --><ns:Contents a='1'><Key>a&lt;b&gt;</Key></ns:Contents>"
+      "\xEF\xBB\xBF<ns:List xmlns:ns=\"a>b\"><!-- <x> --><ns:Contents "
+      "a='1'><Key>a&lt;b&gt;</Key></ns:Contents>"
       "<Contents><Key><![CDATA[c&d]]></Key></Contents></ns:List>");
   ASSERT_TRUE(root.ok()) << root.status();
   ASSERT_EQ(root->children.size(), 2u);
@@ -31,8 +33,9 @@ TEST(S3Xml, ListingWithNamespacesAttributesAndComments) {
 }
 
 TEST(S3Xml, WhatIsNotWellFormedIsRefused) {
-  for (const char* text : {"", "x", "<a>", "<a></b>", "<a>&unknown;</a>", "<a>&amp</a>", "<a/><b/>", "<>", "<a", "<a><!--",
-                           "<!DOCTYPE a><a/>", "<a>&#0;</a>", "<a>&#xD800;</a>", "<a><![CDATA[x</a>", "<?xml"}) {
+  for (const char* text : {"", "x", "<a>", "<a></b>", "<a>&unknown;</a>", "<a>&amp</a>", "<a/><b/>",
+                           "<>", "<a", "<a><!--", "<!DOCTYPE a><a/>", "<a>&#0;</a>",
+                           "<a>&#xD800;</a>", "<a><![CDATA[x</a>", "<?xml"}) {
     EXPECT_EQ(ParseXml(text).status().code(), absl::StatusCode::kDataLoss) << text;
   }
 }

@@ -24,7 +24,8 @@ absl::Status IoError(std::string_view what, const std::string& path) {
   const int error = errno;
   const std::string text = StrCat("spool: cannot ", what, " ", path, ": ", std::strerror(error));
   if (error == ENOSPC || error == EDQUOT) {
-    return absl::ResourceExhaustedError(StrCat(text, ". Free space, or put stateDir on a larger disk."));
+    return absl::ResourceExhaustedError(
+        StrCat(text, ". Free space, or put stateDir on a larger disk."));
   }
   return absl::UnavailableError(text);
 }
@@ -84,7 +85,8 @@ Spool::~Spool() {
 absl::StatusOr<std::unique_ptr<Spool>> Spool::Create(std::string folder, SpoolOptions options) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) return absl::UnavailableError(StrCat("spool: cannot make ", folder, ": ", error.message()));
+  if (error)
+    return absl::UnavailableError(StrCat("spool: cannot make ", folder, ": ", error.message()));
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     if (entry.path().extension() == kSuffix) std::filesystem::remove(entry.path(), error);
   }
@@ -108,7 +110,9 @@ absl::StatusOr<SpoolRef> Spool::Append(std::string_view payload) {
   }
   Segment& segment = it->second;
   RETURN_IF_ERROR(WriteAll(segment.fd, frame, segment.written, impl_->Path(it->first)));
-  const SpoolRef ref{.segment = it->first, .length = static_cast<uint32_t>(payload.size()), .offset = segment.written};
+  const SpoolRef ref{.segment = it->first,
+                     .length = static_cast<uint32_t>(payload.size()),
+                     .offset = segment.written};
   segment.written += frame.size();
   segment.live += frame.size();
   return ref;
@@ -122,13 +126,15 @@ absl::StatusOr<std::string> Spool::Read(const SpoolRef& ref) const {
     std::lock_guard lock(impl_->mutex);
     const auto it = impl_->segments.find(ref.segment);
     path = impl_->Path(ref.segment);
-    if (it == impl_->segments.end()) return absl::DataLossError(StrCat("spool: segment is gone: ", path));
+    if (it == impl_->segments.end())
+      return absl::DataLossError(StrCat("spool: segment is gone: ", path));
     fd = it->second.fd;
   }
   std::string frame(kFrameBytes + ref.length, '\0');
   size_t done = 0;
   while (done < frame.size()) {
-    const ssize_t n = ::pread(fd, frame.data() + done, frame.size() - done, static_cast<off_t>(ref.offset + done));
+    const ssize_t n = ::pread(fd, frame.data() + done, frame.size() - done,
+                              static_cast<off_t>(ref.offset + done));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return IoError("read", path);
     if (n == 0) return absl::DataLossError(StrCat("spool: ", path, " ends too early"));
@@ -136,8 +142,9 @@ absl::StatusOr<std::string> Spool::Read(const SpoolRef& ref) const {
   }
   const std::string_view payload = std::string_view(frame).substr(kFrameBytes);
   if (GetFixed32(frame.data()) != ref.length || GetFixed32(frame.data() + 4) != Crc32c(payload)) {
-    return absl::DataLossError(StrCat("spool: damaged frame in ", path, " at byte ", ref.offset,
-                                      ". Check the disk; removing stateDir is safe, the source sends it again."));
+    return absl::DataLossError(
+        StrCat("spool: damaged frame in ", path, " at byte ", ref.offset,
+               ". Check the disk; removing stateDir is safe, the source sends it again."));
   }
   frame.erase(0, kFrameBytes);
   return frame;

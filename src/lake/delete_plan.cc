@@ -47,7 +47,8 @@ class Planner {
  private:
   uint64_t OldCount(FileNumber file) const {
     uint64_t count = 0;
-    for (auto [it, end] = scoped_.equal_range(file); it != end; ++it) count += Count(live_[it->second].positions);
+    for (auto [it, end] = scoped_.equal_range(file); it != end; ++it)
+      count += Count(live_[it->second].positions);
     return count;
   }
 
@@ -67,8 +68,8 @@ class Planner {
     return written;
   }
 
-  // Takes in loose files, and scoped ones of the same data files, smallest first, that are not larger than what has been
-  // gathered. Scoped files of other data files stay scoped.
+  // Takes in loose files, and scoped ones of the same data files, smallest first, that are not
+  // larger than what has been gathered. Scoped files of other data files stay scoped.
   void MergeLoose(PositionsByFile& loose) {
     std::vector<std::pair<uint64_t, size_t>> candidates;
     for (size_t i = 0; i < live_.size(); ++i) {
@@ -99,7 +100,8 @@ class Planner {
 }  // namespace
 
 DeletePlan PlanDeletes(const std::vector<LiveDeleteFile>& live, const PositionsByFile& fresh,
-                       const absl::flat_hash_set<FileNumber>& dropped, const DeletePlanLimits& limits) {
+                       const absl::flat_hash_set<FileNumber>& dropped,
+                       const DeletePlanLimits& limits) {
   return Planner(live, dropped, limits).Plan(fresh);
 }
 

@@ -125,7 +125,8 @@ absl::StatusOr<RegistryStep> DecodeRegistryStep(std::string_view bytes) {
   ByteReader in(bytes);
   RegistryStep step;
   ASSIGN_OR_RETURN(const uint8_t base, in.Byte());
-  if (base > static_cast<uint8_t>(RegistryStep::Base::kClear)) return absl::DataLossError("unknown base of a step");
+  if (base > static_cast<uint8_t>(RegistryStep::Base::kClear))
+    return absl::DataLossError("unknown base of a step");
   step.base = static_cast<RegistryStep::Base>(base);
   ASSIGN_OR_RETURN(const uint64_t added, DecodeCount(in));
   for (uint64_t i = 0; i < added; ++i) {
@@ -145,21 +146,25 @@ absl::StatusOr<RegistryStep> DecodeRegistryStep(std::string_view bytes) {
   return step;
 }
 
-absl::StatusOr<std::unique_ptr<FileRegistry>> FileRegistry::OpenLog(const std::string& path, int flags) {
+absl::StatusOr<std::unique_ptr<FileRegistry>> FileRegistry::OpenLog(const std::string& path,
+                                                                    int flags) {
   const int fd = open(path.c_str(), flags | O_RDWR | O_CLOEXEC, 0600);
   if (fd < 0) return ErrnoStatus(errno, "cannot open", path);
   return std::unique_ptr<FileRegistry>(new FileRegistry(path, fd));
 }
 
-absl::StatusOr<std::unique_ptr<FileRegistry>> FileRegistry::Create(const std::string& path, SnapshotId snapshot) {
-  if (unlink(path.c_str()) != 0 && errno != ENOENT) return ErrnoStatus(errno, "cannot remove", path);
+absl::StatusOr<std::unique_ptr<FileRegistry>> FileRegistry::Create(const std::string& path,
+                                                                   SnapshotId snapshot) {
+  if (unlink(path.c_str()) != 0 && errno != ENOENT)
+    return ErrnoStatus(errno, "cannot remove", path);
   ASSIGN_OR_RETURN(std::unique_ptr<FileRegistry> registry, OpenLog(path, O_CREAT));
   registry->snapshot_ = snapshot;
   RETURN_IF_ERROR(registry->Rewrite());
   return registry;
 }
 
-absl::StatusOr<std::unique_ptr<FileRegistry>> FileRegistry::Open(const std::string& path, SnapshotId snapshot) {
+absl::StatusOr<std::unique_ptr<FileRegistry>> FileRegistry::Open(const std::string& path,
+                                                                 SnapshotId snapshot) {
   ASSIGN_OR_RETURN(std::unique_ptr<FileRegistry> registry, OpenLog(path, 0));
   ASSIGN_OR_RETURN(const std::string bytes, ReadAll(registry->fd_, path));
   RETURN_IF_ERROR(registry->Load(bytes, snapshot));
@@ -175,9 +180,11 @@ absl::Status FileRegistry::Load(std::string_view rest, SnapshotId snapshot) {
   size_t end = 0;
   for (std::string_view scan = rest; !scan.empty();) {
     const auto payload = ReadRecord(scan);
-    if (!payload.ok()) break;  // a tail that a kill cut, or damage: either way what counts must have been before it
+    if (!payload.ok())
+      break;  // a tail that a kill cut, or damage: either way what counts must have been before it
     scan.remove_prefix(kRecordHeadBytes + payload->size());
-    if (payload->size() >= 8 && static_cast<int64_t>(GetFixed64(payload->data())) == snapshot.value) {
+    if (payload->size() >= 8 &&
+        static_cast<int64_t>(GetFixed64(payload->data())) == snapshot.value) {
       end = rest.size() - scan.size();
     }
   }
@@ -198,7 +205,8 @@ absl::Status FileRegistry::LoadRecord(std::string_view payload) {
   ASSIGN_OR_RETURN(const uint32_t next_number, in.Fixed32());
   ASSIGN_OR_RETURN(const std::string_view bytes, in.Bytes(in.remaining()));
   ASSIGN_OR_RETURN(const RegistryStep step, DecodeRegistryStep(bytes));
-  if (const absl::Status fits = CheckStep(step); !fits.ok()) return absl::DataLossError(StrCat(Message(fits)));
+  if (const absl::Status fits = CheckStep(step); !fits.ok())
+    return absl::DataLossError(StrCat(Message(fits)));
   ApplyInMemory(SnapshotId(static_cast<int64_t>(snapshot)), step);
   next_number_ = std::max(next_number_, next_number);
   return absl::OkStatus();
@@ -219,13 +227,16 @@ FileNumber FileRegistry::Allocate() { return FileNumber(next_number_++); }
 absl::Status FileRegistry::CheckStep(const RegistryStep& step) const {
   const auto known = [&](FileNumber number) {
     if (step.base == RegistryStep::Base::kKeep && files_.contains(number)) return true;
-    return std::any_of(step.added.begin(), step.added.end(), [&](const auto& file) { return file.number == number; });
+    return std::any_of(step.added.begin(), step.added.end(),
+                       [&](const auto& file) { return file.number == number; });
   };
   for (const PositionsDeleted& deleted : step.deleted) {
-    if (!known(deleted.file)) return absl::InvalidArgumentError(StrCat("no data file has number ", deleted.file.value));
+    if (!known(deleted.file))
+      return absl::InvalidArgumentError(StrCat("no data file has number ", deleted.file.value));
   }
   for (const FileNumber number : step.removed) {
-    if (!known(number)) return absl::InvalidArgumentError(StrCat("no data file has number ", number.value));
+    if (!known(number))
+      return absl::InvalidArgumentError(StrCat("no data file has number ", number.value));
   }
   return absl::OkStatus();
 }
@@ -240,7 +251,8 @@ void FileRegistry::ApplyInMemory(SnapshotId child, const RegistryStep& step) {
     if (file.live) live_paths_.insert_or_assign(file.path, file.number);
     next_number_ = std::max(next_number_, file.number.value + 1);
   }
-  for (const PositionsDeleted& deleted : step.deleted) files_.at(deleted.file).deleted.Union(deleted.positions);
+  for (const PositionsDeleted& deleted : step.deleted)
+    files_.at(deleted.file).deleted.Union(deleted.positions);
   for (const FileNumber number : step.removed) {
     DataFileEntry& file = files_.at(number);
     file.live = false;
@@ -257,15 +269,18 @@ void FileRegistry::ApplyInMemory(SnapshotId child, const RegistryStep& step) {
 
 absl::Status FileRegistry::Append(SnapshotId child, const RegistryStep& step) {
   RETURN_IF_ERROR(CheckStep(step));
-  // Before the step and not after it: until the index has taken a step, the log must be able to end at the one before. Rewriting
-  // is only for size; when it cannot be done now, the long log is as good.
+  // Before the step and not after it: until the index has taken a step, the log must be able to end
+  // at the one before. Rewriting is only for size; when it cannot be done now, the long log is as
+  // good.
   if (log_bytes_ > std::max(2 * whole_bytes_, kRewriteBytesMin)) Rewrite().IgnoreError();
-  for (const DataFileEntry& file : step.added) next_number_ = std::max(next_number_, file.number.value + 1);
+  for (const DataFileEntry& file : step.added)
+    next_number_ = std::max(next_number_, file.number.value + 1);
   const std::string record = EncodeRecord(child, step);
   // Over whatever an earlier failure left behind the last good record.
   RETURN_IF_ERROR(WriteAt(fd_, record, log_bytes_, path_));
   log_bytes_ += record.size();
-  if (ftruncate(fd_, static_cast<off_t>(log_bytes_)) != 0) return ErrnoStatus(errno, "cannot cut off", path_);
+  if (ftruncate(fd_, static_cast<off_t>(log_bytes_)) != 0)
+    return ErrnoStatus(errno, "cannot cut off", path_);
   ApplyInMemory(child, step);
   return absl::OkStatus();
 }
@@ -282,7 +297,8 @@ absl::Status FileRegistry::Rewrite() {
   if (fd < 0) return ErrnoStatus(errno, "cannot open", next);
   const std::string bytes = StrCat(kMagic, EncodeRecord(snapshot_, Whole()));
   absl::Status status = WriteAt(fd, bytes, 0, next);
-  if (status.ok() && rename(next.c_str(), path_.c_str()) != 0) status = ErrnoStatus(errno, "cannot rename", next);
+  if (status.ok() && rename(next.c_str(), path_.c_str()) != 0)
+    status = ErrnoStatus(errno, "cannot rename", next);
   if (!status.ok()) {
     close(fd);
     unlink(next.c_str());

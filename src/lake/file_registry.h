@@ -1,7 +1,8 @@
 // The data files that a row index points to: number, path, counts, deleted positions.
 //
-// Small and in memory; on disk a log of steps beside the index (docs/formats/redo.md, "Registry log"), rewritten when it has grown
-// to twice its content. A step is appended before the index takes it; the index's snapshot says how far the log counts.
+// Small and in memory; on disk a log of steps beside the index (docs/formats/redo.md, "Registry
+// log"), rewritten when it has grown to twice its content. A step is appended before the index
+// takes it; the index's snapshot says how far the log counts.
 #pragma once
 
 #include <cstdint>
@@ -54,15 +55,18 @@ struct RegistryStep {
 std::string EncodeRegistryStep(const RegistryStep& step);
 absl::StatusOr<RegistryStep> DecodeRegistryStep(std::string_view bytes);
 
-// Confined to one thread. After an error of Append the object holds what it held before; the log is repaired by the next
-// Append or Open.
+// Confined to one thread. After an error of Append the object holds what it held before; the log is
+// repaired by the next Append or Open.
 class FileRegistry {
  public:
   // A new, empty registry that belongs to `snapshot`, in place of whatever is at `path`.
-  static absl::StatusOr<std::unique_ptr<FileRegistry>> Create(const std::string& path, SnapshotId snapshot);
+  static absl::StatusOr<std::unique_ptr<FileRegistry>> Create(const std::string& path,
+                                                              SnapshotId snapshot);
   // As of `snapshot` (the index's); a step after it, of a publication that was killed, is cut off.
-  // kNotFound: no file. kDataLoss: damaged, or does not reach `snapshot`: rebuild together with the index.
-  static absl::StatusOr<std::unique_ptr<FileRegistry>> Open(const std::string& path, SnapshotId snapshot);
+  // kNotFound: no file. kDataLoss: damaged, or does not reach `snapshot`: rebuild together with the
+  // index.
+  static absl::StatusOr<std::unique_ptr<FileRegistry>> Open(const std::string& path,
+                                                            SnapshotId snapshot);
   ~FileRegistry();
   FileRegistry(const FileRegistry&) = delete;
   FileRegistry& operator=(const FileRegistry&) = delete;
@@ -70,7 +74,8 @@ class FileRegistry {
   // A number that no file of this table has had. Lost when no step with it is appended.
   FileNumber Allocate();
 
-  // Precondition: the index is at snapshot(). kInvalidArgument when the step names a file that is not there. Not synced.
+  // Precondition: the index is at snapshot(). kInvalidArgument when the step names a file that is
+  // not there. Not synced.
   absl::Status Append(SnapshotId child, const RegistryStep& step);
   absl::Status Sync();
 

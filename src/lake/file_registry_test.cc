@@ -17,8 +17,12 @@ PositionSet Positions(std::vector<uint32_t> values) {
 }
 
 DataFileEntry File(uint32_t number, const std::string& path, uint64_t records) {
-  return {.number = FileNumber(number), .path = path, .record_count = records, .sequence_number = SequenceNumber(number),
-          .spec_id = SpecId(1), .partition = "p"};
+  return {.number = FileNumber(number),
+          .path = path,
+          .record_count = records,
+          .sequence_number = SequenceNumber(number),
+          .spec_id = SpecId(1),
+          .partition = "p"};
 }
 
 TEST(PositionSet, IsASetOfPositions) {
@@ -27,8 +31,9 @@ TEST(PositionSet, IsASetOfPositions) {
   EXPECT_EQ(set.Cardinality(), 5u);
   EXPECT_TRUE(set.Contains(RowPosition(4'000'000'000)));
   EXPECT_FALSE(set.Contains(RowPosition(4)));
-  EXPECT_EQ(set.ToVector(), (std::vector<RowPosition>{RowPosition(1), RowPosition(2), RowPosition(3), RowPosition(5),
-                                                      RowPosition(4'000'000'000)}));
+  EXPECT_EQ(set.ToVector(),
+            (std::vector<RowPosition>{RowPosition(1), RowPosition(2), RowPosition(3),
+                                      RowPosition(5), RowPosition(4'000'000'000)}));
   PositionSet other = Positions({4});
   other.Union(set);
   EXPECT_EQ(other, Positions({1, 2, 3, 4, 5, 4'000'000'000}));
@@ -49,7 +54,8 @@ TEST(PositionSet, BytesThatAreNoSetAreDataLoss) {
   EXPECT_EQ(*PositionSet::Deserialize(PositionSet().Serialize()), PositionSet());
   EXPECT_EQ(PositionSet::Deserialize("").status().code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(PositionSet::Deserialize("nonsense").status().code(), absl::StatusCode::kDataLoss);
-  EXPECT_EQ(PositionSet::Deserialize(good.substr(0, good.size() - 1)).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(PositionSet::Deserialize(good.substr(0, good.size() - 1)).status().code(),
+            absl::StatusCode::kDataLoss);
   EXPECT_EQ(PositionSet::Deserialize(good + "x").status().code(), absl::StatusCode::kDataLoss);
 }
 
@@ -58,9 +64,14 @@ TEST(FileRegistry, StepsAddDeleteRemoveAndForget) {
   auto registry = *FileRegistry::Create(folder / "r", SnapshotId(1));
   ASSERT_EQ(registry->Allocate(), FileNumber(1));
   ASSERT_EQ(registry->Allocate(), FileNumber(2));
-  ASSERT_TRUE(registry->Append(SnapshotId(2), {.added = {File(1, "a", 10), File(2, "b", 20)}}).ok());
-  ASSERT_TRUE(registry->Append(SnapshotId(3), {.deleted = {{FileNumber(1), Positions({1, 2})}}}).ok());
-  ASSERT_TRUE(registry->Append(SnapshotId(4), {.deleted = {{FileNumber(1), Positions({2, 3})}}, .removed = {FileNumber(2)}}).ok());
+  ASSERT_TRUE(
+      registry->Append(SnapshotId(2), {.added = {File(1, "a", 10), File(2, "b", 20)}}).ok());
+  ASSERT_TRUE(
+      registry->Append(SnapshotId(3), {.deleted = {{FileNumber(1), Positions({1, 2})}}}).ok());
+  ASSERT_TRUE(registry
+                  ->Append(SnapshotId(4), {.deleted = {{FileNumber(1), Positions({2, 3})}},
+                                           .removed = {FileNumber(2)}})
+                  .ok());
   EXPECT_EQ(registry->FindPath("a")->deleted, Positions({1, 2, 3}));
   EXPECT_EQ(registry->live_records(), 7u);
   EXPECT_EQ(registry->FindPath("b"), nullptr);
@@ -99,7 +110,8 @@ TEST(FileRegistry, AStepAfterTheIndexsSnapshotIsCutOff) {
   registry = *FileRegistry::Open(folder / "r", SnapshotId(4));
   EXPECT_EQ(registry->FindPath("b"), nullptr);
   EXPECT_NE(registry->FindPath("c"), nullptr);
-  EXPECT_EQ(FileRegistry::Open(folder / "r", SnapshotId(3)).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(FileRegistry::Open(folder / "r", SnapshotId(3)).status().code(),
+            absl::StatusCode::kDataLoss);
 }
 
 TEST(FileRegistry, ATailThatAKillCutOffDoesNoHarm) {
@@ -112,7 +124,9 @@ TEST(FileRegistry, ATailThatAKillCutOffDoesNoHarm) {
   for (auto size = std::filesystem::file_size(folder / "r") - 1; size >= whole; --size) {
     std::filesystem::resize_file(folder / "r", size);
     ASSERT_TRUE(FileRegistry::Open(folder / "r", SnapshotId(2)).ok()) << size;
-    ASSERT_EQ(FileRegistry::Open(folder / "r", SnapshotId(3)).status().code(), absl::StatusCode::kDataLoss) << size;
+    ASSERT_EQ(FileRegistry::Open(folder / "r", SnapshotId(3)).status().code(),
+              absl::StatusCode::kDataLoss)
+        << size;
   }
 }
 
@@ -121,7 +135,8 @@ TEST(FileRegistry, AStepThatNamesAnUnknownFileIsRefused) {
   auto registry = *FileRegistry::Create(folder / "r", SnapshotId(1));
   EXPECT_EQ(registry->Append(SnapshotId(2), {.deleted = {{FileNumber(1), Positions({1})}}}).code(),
             absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(registry->Append(SnapshotId(2), {.removed = {FileNumber(1)}}).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(registry->Append(SnapshotId(2), {.removed = {FileNumber(1)}}).code(),
+            absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(registry->snapshot(), SnapshotId(1));
 }
 
@@ -132,7 +147,8 @@ TEST(FileRegistry, TheLogIsRewrittenWhenItHasGrown) {
   PositionSet all;
   for (int64_t i = 3; i < 1'000; ++i) {
     std::vector<RowPosition> positions;
-    for (uint32_t n = 0; n < 300; ++n) positions.push_back(RowPosition(static_cast<uint32_t>(n * 1'009 + i)));
+    for (uint32_t n = 0; n < 300; ++n)
+      positions.push_back(RowPosition(static_cast<uint32_t>(n * 1'009 + i)));
     PositionSet deleted;
     deleted.AddMany(positions);
     all.Union(deleted);
@@ -148,9 +164,11 @@ TEST(FileRegistry, TheLogIsRewrittenWhenItHasGrown) {
 
 TEST(FileRegistry, NoFileIsNotFoundAndAnotherFileIsDataLoss) {
   const ScopedFolder folder;
-  EXPECT_EQ(FileRegistry::Open(folder / "r", SnapshotId(1)).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(FileRegistry::Open(folder / "r", SnapshotId(1)).status().code(),
+            absl::StatusCode::kNotFound);
   std::ofstream(folder / "r") << "something else";
-  EXPECT_EQ(FileRegistry::Open(folder / "r", SnapshotId(1)).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(FileRegistry::Open(folder / "r", SnapshotId(1)).status().code(),
+            absl::StatusCode::kDataLoss);
 }
 
 }  // namespace

@@ -16,13 +16,15 @@ absl::StatusOr<LiveManifest> ReadLiveManifest(ObjectStore& store, const Manifest
   absl::StatusOr<std::vector<ManifestEntry>> entries = DecodeManifest(bytes, file);
   if (!entries.ok()) return Annotate(entries.status(), file.manifest_path);
   LiveManifest manifest{.file = file, .entries = *std::move(entries)};
-  std::erase_if(manifest.entries, [](const ManifestEntry& entry) { return entry.status == EntryStatus::kDeleted; });
+  std::erase_if(manifest.entries,
+                [](const ManifestEntry& entry) { return entry.status == EntryStatus::kDeleted; });
   return manifest;
 }
 
 }  // namespace
 
-absl::StatusOr<std::vector<LiveManifest>> ReadLiveManifests(ObjectStore& store, const TableMetadata& metadata,
+absl::StatusOr<std::vector<LiveManifest>> ReadLiveManifests(ObjectStore& store,
+                                                            const TableMetadata& metadata,
                                                             std::optional<SnapshotId> snapshot) {
   std::vector<LiveManifest> manifests;
   if (!snapshot) return manifests;
@@ -44,7 +46,8 @@ absl::StatusOr<std::vector<LiveManifest>> ReadLiveManifests(ObjectStore& store, 
 absl::StatusOr<Lineage> FindLineage(const TableMetadata& metadata) {
   Lineage lineage;
   std::optional<MirroredWatermark> mirrored;
-  if (const auto it = metadata.properties.find(kWatermarkProperty); it != metadata.properties.end()) {
+  if (const auto it = metadata.properties.find(kWatermarkProperty);
+      it != metadata.properties.end()) {
     ASSIGN_OR_RETURN(mirrored, ParseMirroredWatermark(it->second));
   }
   std::optional<SnapshotId> at = metadata.current_snapshot_id;
@@ -63,7 +66,8 @@ absl::StatusOr<Lineage> FindLineage(const TableMetadata& metadata) {
   std::reverse(lineage.foreign.begin(), lineage.foreign.end());
   if (!mirrored) return lineage;
   if (lineage.own_snapshot) {
-    // The property was set by the newest own commit: another newest own snapshot on main means that main was set back.
+    // The property was set by the newest own commit: another newest own snapshot on main means that
+    // main was set back.
     lineage.rolled_back = mirrored->snapshot_id != *lineage.own_snapshot;
   } else if (!lineage.foreign.empty()) {
     // Foreign snapshots lead to the head, and what they stand on was expired.

@@ -21,16 +21,18 @@ struct TableHead {
 };
 
 // Reads the manifest list and every manifest of a snapshot (nothing: the table has none yet).
-absl::StatusOr<std::vector<LiveManifest>> ReadLiveManifests(ObjectStore& store, const TableMetadata& metadata,
+absl::StatusOr<std::vector<LiveManifest>> ReadLiveManifests(ObjectStore& store,
+                                                            const TableMetadata& metadata,
                                                             std::optional<SnapshotId> snapshot);
 
 // Where a table's ancestry says it is.
 struct Lineage {
-  std::optional<Watermark> watermark;       // of the newest own snapshot
-  std::optional<SnapshotId> own_snapshot;   // that one
-  std::vector<SnapshotId> foreign;          // snapshots after it, oldest first
-  bool rolled_back = false;                 // main was set back behind a snapshot of ours
-  bool proven = true;  // false: the chain to our last snapshot was expired, the mirrored property is all there is
+  std::optional<Watermark> watermark;      // of the newest own snapshot
+  std::optional<SnapshotId> own_snapshot;  // that one
+  std::vector<SnapshotId> foreign;         // snapshots after it, oldest first
+  bool rolled_back = false;                // main was set back behind a snapshot of ours
+  bool proven = true;  // false: the chain to our last snapshot was expired, the mirrored property
+                       // is all there is
 };
 // Pure. kDataLoss when our own keys are damaged.
 absl::StatusOr<Lineage> FindLineage(const TableMetadata& metadata);

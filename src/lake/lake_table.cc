@@ -22,9 +22,11 @@
 namespace fjord {
 namespace {
 
-// Iceberg identifier fields: required, and of types whose equality is exact (specification, "Identifier Field IDs").
+// Iceberg identifier fields: required, and of types whose equality is exact (specification,
+// "Identifier Field IDs").
 bool MayIdentify(const LakeColumn& column) {
-  return column.required && column.type.kind != TypeKind::kFloat && column.type.kind != TypeKind::kDouble;
+  return column.required && column.type.kind != TypeKind::kFloat &&
+         column.type.kind != TypeKind::kDouble;
 }
 
 Json InitialSchema(const LakeTableSpec& spec) {
@@ -40,9 +42,10 @@ Json InitialSchema(const LakeTableSpec& spec) {
   Json schema = Json::MakeObject();
   schema.Set("type", "struct");
   schema.Set("schema-id", int64_t{0});
-  const bool identified = !spec.key.empty() && std::all_of(spec.key.begin(), spec.key.end(), [&](int column) {
-    return MayIdentify(spec.columns[static_cast<size_t>(column)]);
-  });
+  const bool identified =
+      !spec.key.empty() && std::all_of(spec.key.begin(), spec.key.end(), [&](int column) {
+        return MayIdentify(spec.columns[static_cast<size_t>(column)]);
+      });
   if (identified) {
     Json ids = Json::MakeArray();
     for (const int column : spec.key) ids.Push(static_cast<int64_t>(column + 1));
@@ -60,7 +63,8 @@ std::string FormatSeed(const std::array<uint64_t, 2>& seed) {
 
 absl::StatusOr<std::array<uint64_t, 2>> ParseSeed(std::string_view text) {
   std::array<uint64_t, 2> seed{};
-  if (text.size() != 2 * sizeof seed) return absl::DataLossError("the table property fjord.index-seed is damaged");
+  if (text.size() != 2 * sizeof seed)
+    return absl::DataLossError("the table property fjord.index-seed is damaged");
   auto* bytes = reinterpret_cast<uint8_t*>(seed.data());
   for (size_t i = 0; i < sizeof seed; ++i) {
     const std::optional<uint8_t> byte = ParseInt<uint8_t>(text.substr(2 * i, 2), 16);
@@ -74,17 +78,20 @@ absl::StatusOr<std::array<uint64_t, 2>> ParseSeed(std::string_view text) {
 
 class LakeTable::Impl {
  public:
-  Impl(const LakeEnvironment& environment, LakeTableSpec spec) : env_(environment), spec_(std::move(spec)) {}
+  Impl(const LakeEnvironment& environment, LakeTableSpec spec)
+      : env_(environment), spec_(std::move(spec)) {}
 
   absl::Status Open();
 
   absl::Status ClearRows();
   absl::StatusOr<std::vector<RowLocation>> Locate(std::span<const Hash128> keys);
-  absl::StatusOr<ColumnBatch> ReadRows(std::span<const RowLocation> places, std::span<const int> columns);
+  absl::StatusOr<ColumnBatch> ReadRows(std::span<const RowLocation> places,
+                                       std::span<const int> columns);
   absl::Status Append(const ColumnBatch& rows, std::span<const Hash128> keys);
   absl::Status EndPart();
   absl::StatusOr<PublishedEpoch> Publish(const Watermark& watermark);
-  absl::StatusOr<PublishedEpoch> PublishBase(std::vector<CopiedFile> files, const Watermark& watermark);
+  absl::StatusOr<PublishedEpoch> PublishBase(std::vector<CopiedFile> files,
+                                             const Watermark& watermark);
 
   void BeginEpoch() {
     DiscardEpoch();
@@ -124,14 +131,15 @@ class LakeTable::Impl {
   absl::Status OpenIndex(const LiveFiles& files);
   IndexState HeadState() const;
   void DeleteStaged(const std::vector<StagedFile>& files) {
-    for (const StagedFile& file : files) env_.store->Delete(file.file.file_path).IgnoreError();  // because it is litter
+    for (const StagedFile& file : files)
+      env_.store->Delete(file.file.file_path).IgnoreError();  // because it is litter
   }
 
   // What the epoch does to the table, worked out against the index.
   struct EpochEffect {
     FileChanges changes;
-    std::vector<PositionsByFile> delete_files;       // written, in the order of changes.added_deletes
-    absl::flat_hash_set<std::string> gone_deletes;   // paths
+    std::vector<PositionsByFile> delete_files;  // written, in the order of changes.added_deletes
+    absl::flat_hash_set<std::string> gone_deletes;  // paths
     RegistryStep registry;
     int64_t rows_added = 0;
     int64_t rows_deleted = 0;
@@ -156,7 +164,8 @@ absl::StatusOr<LoadedTable> LakeTable::Impl::LoadOrCreate() {
                          {"write.merge.mode", "merge-on-read"},
                          {kIndexSeedProperty, FormatSeed({RandomU64(), RandomU64()})}};
   absl::StatusOr<LoadedTable> created = env_.catalog->CreateTable(spec_.ident, creation);
-  // Created by ourselves with a lost answer, or by another process: what is there is judged like any other table.
+  // Created by ourselves with a lost answer, or by another process: what is there is judged like
+  // any other table.
   if (created.ok()) return created;
   return env_.catalog->LoadTable(spec_.ident);
 }
@@ -165,31 +174,40 @@ absl::Status LakeTable::Impl::CheckSchema() {
   const TableMetadata& metadata = head_.loaded.metadata;
   const std::string table = StrCat(spec_.display_name, ": lake table ", spec_.ident.ToString());
   if (metadata.format_version != 2) {
-    return absl::FailedPreconditionError(StrCat(table, " has format version ", metadata.format_version, "; only 2 is supported yet"));
+    return absl::FailedPreconditionError(StrCat(
+        table, " has format version ", metadata.format_version, "; only 2 is supported yet"));
   }
-  if (!metadata.IsUnpartitioned()) return absl::FailedPreconditionError(StrCat(table, " is partitioned, which is not supported yet"));
+  if (!metadata.IsUnpartitioned())
+    return absl::FailedPreconditionError(
+        StrCat(table, " is partitioned, which is not supported yet"));
   const Schema& schema = metadata.CurrentSchema();
   fields_.clear();
   key_fields_.clear();
   for (const LakeColumn& column : spec_.columns) {
-    const auto it = std::find_if(schema.fields.begin(), schema.fields.end(),
-                                 [&](const SchemaField& field) { return field.name == column.name; });
-    if (it == schema.fields.end() || it->primitive != column.type || it->required != column.required) {
-      return absl::FailedPreconditionError(
-          StrCat(table, " has ", it == schema.fields.end() ? "no column " : "another type or nullability for column ", column.name,
-                 " (wanted ", TypeName(column.type), column.required ? ", required" : "",
-                 "). Schema changes are not supported yet: drop the lake table to have it copied again."));
+    const auto it =
+        std::find_if(schema.fields.begin(), schema.fields.end(),
+                     [&](const SchemaField& field) { return field.name == column.name; });
+    if (it == schema.fields.end() || it->primitive != column.type ||
+        it->required != column.required) {
+      return absl::FailedPreconditionError(StrCat(
+          table, " has ",
+          it == schema.fields.end() ? "no column " : "another type or nullability for column ",
+          column.name, " (wanted ", TypeName(column.type), column.required ? ", required" : "",
+          "). Schema changes are not supported yet: drop the lake table to have it copied again."));
     }
     fields_.push_back({it->id, column.name, column.type, column.required});
   }
   if (schema.fields.size() != spec_.columns.size()) {
-    return absl::FailedPreconditionError(StrCat(table, " has columns that the source has not. Schema changes are not supported "
-                                                       "yet: drop the lake table to have it copied again."));
+    return absl::FailedPreconditionError(
+        StrCat(table,
+               " has columns that the source has not. Schema changes are not supported "
+               "yet: drop the lake table to have it copied again."));
   }
   for (const int column : spec_.key) key_fields_.push_back(fields_[static_cast<size_t>(column)]);
   const auto seed = metadata.properties.find(kIndexSeedProperty);
   if (seed == metadata.properties.end()) {
-    return absl::FailedPreconditionError(StrCat(table, " was not made by fjord. Choose another target, or drop it."));
+    return absl::FailedPreconditionError(
+        StrCat(table, " was not made by fjord. Choose another target, or drop it."));
   }
   ASSIGN_OR_RETURN(seed_, ParseSeed(seed->second));
   return absl::OkStatus();
@@ -201,23 +219,28 @@ absl::Status LakeTable::Impl::LoadHead(LoadedTable loaded) {
   RETURN_IF_ERROR(CheckSchema());
   ASSIGN_OR_RETURN(const Lineage lineage, FindLineage(head_.loaded.metadata));
   if (lineage.rolled_back) {
-    return absl::FailedPreconditionError(StrCat(spec_.display_name, ": lake table ", spec_.ident.ToString(),
-                                                " was rolled back by somebody. Roll it forward, or drop it to have it copied again."));
+    return absl::FailedPreconditionError(StrCat(
+        spec_.display_name, ": lake table ", spec_.ident.ToString(),
+        " was rolled back by somebody. Roll it forward, or drop it to have it copied again."));
   }
   if (head_.snapshot && !lineage.watermark) {
-    return absl::FailedPreconditionError(StrCat(spec_.display_name, ": lake table ", spec_.ident.ToString(),
-                                                " holds data that fjord did not write. Choose another target, or drop it."));
+    return absl::FailedPreconditionError(
+        StrCat(spec_.display_name, ": lake table ", spec_.ident.ToString(),
+               " holds data that fjord did not write. Choose another target, or drop it."));
   }
   if (!lineage.proven) {
-    return absl::FailedPreconditionError(
-        StrCat(spec_.display_name, ": other engines committed to lake table ", spec_.ident.ToString(),
-               " and our last snapshot was expired, so what they did cannot be judged. Drop it to have it copied again."));
+    return absl::FailedPreconditionError(StrCat(
+        spec_.display_name, ": other engines committed to lake table ", spec_.ident.ToString(),
+        " and our last snapshot was expired, so what they did cannot be judged. Drop it to have it "
+        "copied again."));
   }
   if (!spec_.accept_external_writes) {
-    RETURN_IF_ERROR(CheckForeignSnapshots(*env_.store, head_.loaded.metadata, fields_, lineage.foreign));
+    RETURN_IF_ERROR(
+        CheckForeignSnapshots(*env_.store, head_.loaded.metadata, fields_, lineage.foreign));
   }
   watermark_ = lineage.watermark;
-  ASSIGN_OR_RETURN(head_.manifests, ReadLiveManifests(*env_.store, head_.loaded.metadata, head_.snapshot));
+  ASSIGN_OR_RETURN(head_.manifests,
+                   ReadLiveManifests(*env_.store, head_.loaded.metadata, head_.snapshot));
   return absl::OkStatus();
 }
 
@@ -238,13 +261,17 @@ absl::Status LakeTable::Impl::OpenIndex(const LiveFiles& files) {
   deletes_.clear();
   if (spec_.key.empty()) return absl::OkStatus();
   ASSIGN_OR_RETURN(index_, TableIndex::Open(*env_.store,
-                                            {.folder = env_.index_folder, .table_uuid = head_.loaded.metadata.table_uuid,
-                                             .seed = seed_, .key_fields = key_fields_, .display_name = spec_.display_name},
+                                            {.folder = env_.index_folder,
+                                             .table_uuid = head_.loaded.metadata.table_uuid,
+                                             .seed = seed_,
+                                             .key_fields = key_fields_,
+                                             .display_name = spec_.display_name},
                                             files, HeadState()));
   for (const auto& [path, positions] : files.delete_files) {
     LiveDeleteFile live{.path = path};
     for (const auto& [data_path, rows] : positions) {
-      if (const DataFileEntry* entry = index_->files().FindPath(data_path)) live.positions[entry->number].AddMany(rows);
+      if (const DataFileEntry* entry = index_->files().FindPath(data_path))
+        live.positions[entry->number].AddMany(rows);
     }
     deletes_.push_back(std::move(live));
   }
@@ -293,7 +320,8 @@ std::string LakeTable::Impl::PathOf(FileNumber number) const {
   return entry == nullptr ? "" : entry->path;
 }
 
-absl::StatusOr<ColumnBatch> LakeTable::Impl::ReadRows(std::span<const RowLocation> places, std::span<const int> columns) {
+absl::StatusOr<ColumnBatch> LakeTable::Impl::ReadRows(std::span<const RowLocation> places,
+                                                      std::span<const int> columns) {
   std::vector<FileField> fields;
   ColumnBatch out;
   for (const int column : columns) {
@@ -302,19 +330,22 @@ absl::StatusOr<ColumnBatch> LakeTable::Impl::ReadRows(std::span<const RowLocatio
     for (size_t i = 0; i < places.size(); ++i) out.columns.back().AppendNull();
   }
   std::map<FileNumber, std::map<RowPosition, std::vector<size_t>>> wanted;
-  for (size_t i = 0; i < places.size(); ++i) wanted[places[i].file][places[i].position].push_back(i);
+  for (size_t i = 0; i < places.size(); ++i)
+    wanted[places[i].file][places[i].position].push_back(i);
   for (const auto& [number, by_position] : wanted) {
     const std::string path = PathOf(number);
     std::vector<RowPosition> positions;
     for (const auto& [position, indexes] : by_position) positions.push_back(position);
     ASSIGN_OR_RETURN(std::unique_ptr<ReadableObject> object, env_.store->Open(path));
-    ASSIGN_OR_RETURN(const std::unique_ptr<ParquetReader> reader, ParquetReader::Open(std::move(object)));
+    ASSIGN_OR_RETURN(const std::unique_ptr<ParquetReader> reader,
+                     ParquetReader::Open(std::move(object)));
     absl::StatusOr<ColumnBatch> read = reader->ReadRows(positions, fields);
     if (!read.ok()) return Annotate(read.status(), path);
     size_t row = 0;
     for (const auto& [position, indexes] : by_position) {
       for (const size_t index : indexes) {
-        for (size_t c = 0; c < fields.size(); ++c) SetValue(read->columns[c], row, out.columns[c], index, out.arena);
+        for (size_t c = 0; c < fields.size(); ++c)
+          SetValue(read->columns[c], row, out.columns[c], index, out.arena);
       }
       ++row;
     }
@@ -325,7 +356,8 @@ absl::StatusOr<ColumnBatch> LakeTable::Impl::ReadRows(std::span<const RowLocatio
 absl::Status LakeTable::Impl::Append(const ColumnBatch& rows, std::span<const Hash128> keys) {
   if (writer_ == nullptr) {
     writer_ = std::make_unique<CopyWriter>(env_.store, NewDataLocation(), fields_);
-    writer_number_ = index_ == nullptr ? FileNumber(next_unindexed_number_++) : index_->files().Allocate();
+    writer_number_ =
+        index_ == nullptr ? FileNumber(next_unindexed_number_++) : index_->files().Allocate();
     writer_rows_ = 0;
   }
   RETURN_IF_ERROR(writer_->Append(rows));
@@ -395,15 +427,18 @@ absl::StatusOr<LakeTable::Impl::EpochEffect> LakeTable::Impl::WorkOut() {
     it = fresh.erase(it);
   }
   for (const StagedFile& staged : epoch_->files()) {
-    const int64_t live = staged.file.record_count - static_cast<int64_t>(staged.deleted.Cardinality());
+    const int64_t live =
+        staged.file.record_count - static_cast<int64_t>(staged.deleted.Cardinality());
     if (live == 0) continue;
     effect.rows_added += live;
     effect.changes.added_data.push_back(staged.file);
     if (!staged.deleted.empty()) fresh[staged.number] = staged.deleted;
-    effect.registry.added.push_back({.number = staged.number, .path = staged.file.file_path,
-                                     .record_count = static_cast<uint64_t>(staged.file.record_count),
-                                     .sequence_number = SequenceNumber(head_.loaded.metadata.last_sequence_number.value + 1),
-                                     .deleted = staged.deleted});
+    effect.registry.added.push_back(
+        {.number = staged.number,
+         .path = staged.file.file_path,
+         .record_count = static_cast<uint64_t>(staged.file.record_count),
+         .sequence_number = SequenceNumber(head_.loaded.metadata.last_sequence_number.value + 1),
+         .deleted = staged.deleted});
   }
   static const std::vector<LiveDeleteFile> kNone;
   const DeletePlan plan = PlanDeletes(epoch_->cleared() ? kNone : deletes_, fresh, dropped, {});
@@ -419,7 +454,8 @@ absl::Status LakeTable::Impl::WriteDeletes(const DeletePlan& plan, EpochEffect& 
   for (const PositionsByFile& positions : plan.written) {
     PositionsByPath by_path;
     for (const auto& [number, set] : positions) by_path[PathOf(number)] = set.ToVector();
-    const std::string location = StrCat(head_.loaded.metadata.location, "/data/", RandomUuid(), "-deletes.parquet");
+    const std::string location =
+        StrCat(head_.loaded.metadata.location, "/data/", RandomUuid(), "-deletes.parquet");
     ASSIGN_OR_RETURN(std::unique_ptr<WriteStream> stream, env_.store->Create(location));
     ASSIGN_OR_RETURN(const WrittenFile written, WritePositionDeletes(by_path, std::move(stream)));
     DataFile file = DescribeFile(written, location, FileContent::kPositionDeletes);
@@ -442,56 +478,74 @@ absl::StatusOr<PublishedEpoch> LakeTable::Impl::Publish(const Watermark& waterma
   ASSIGN_OR_RETURN(EpochEffect effect, WorkOut());
   KillPoint("after-data-written");
   PublishedEpoch published{.rows_added = effect.rows_added, .rows_deleted = effect.rows_deleted};
-  const OwnSnapshot own{.base_lsn = watermark_ ? watermark_->lsn : Lsn(), .watermark = watermark, .source = spec_.source,
+  const OwnSnapshot own{.base_lsn = watermark_ ? watermark_->lsn : Lsn(),
+                        .watermark = watermark,
+                        .source = spec_.source,
                         .operation = RandomUuid()};
-  const RedoHeader::Base base = epoch_->cleared() ? RedoHeader::Base::kClear : RedoHeader::Base::kKeep;
+  const RedoHeader::Base base =
+      epoch_->cleared() ? RedoHeader::Base::kClear : RedoHeader::Base::kKeep;
   RETURN_IF_ERROR(Commit(std::move(effect), own, base));
   published.snapshot = *head_.snapshot;
   return published;
 }
 
-absl::Status LakeTable::Impl::Commit(EpochEffect effect, const OwnSnapshot& own, RedoHeader::Base base) {
+absl::Status LakeTable::Impl::Commit(EpochEffect effect, const OwnSnapshot& own,
+                                     RedoHeader::Base base) {
   const SnapshotId snapshot = NewSnapshotId(head_.loaded.metadata);
-  CommitInput input{.base = &head_, .changes = std::move(effect.changes), .snapshot = snapshot, .own = own,
-                    .retention = spec_.retention, .now_ms = absl::ToUnixMillis(absl::Now())};
+  CommitInput input{.base = &head_,
+                    .changes = std::move(effect.changes),
+                    .snapshot = snapshot,
+                    .own = own,
+                    .retention = spec_.retention,
+                    .now_ms = absl::ToUnixMillis(absl::Now())};
   ASSIGN_OR_RETURN(PreparedCommit prepared, PrepareCommit(*env_.store, input));
   if (index_ != nullptr) {
-    RETURN_IF_ERROR(index_->WriteRedo(base, {.snapshot = snapshot, .timeline = own.watermark.timeline, .lsn = own.watermark.lsn},
-                                      effect.registry, [&](RedoWriter& redo) {
-      return epoch_->ForEach([&](std::span<const IndexChange> changes) {
-        std::vector<IndexChange> final_changes(changes.begin(), changes.end());
-        for (IndexChange& change : final_changes) {
-          if (change.location == kRemovedRow) change.location = kNoRow;
-        }
-        return redo.AddChanges(final_changes);
-      });
-    }));
+    RETURN_IF_ERROR(index_->WriteRedo(
+        base, {.snapshot = snapshot, .timeline = own.watermark.timeline, .lsn = own.watermark.lsn},
+        effect.registry, [&](RedoWriter& redo) {
+          return epoch_->ForEach([&](std::span<const IndexChange> changes) {
+            std::vector<IndexChange> final_changes(changes.begin(), changes.end());
+            for (IndexChange& change : final_changes) {
+              if (change.location == kRemovedRow) change.location = kNoRow;
+            }
+            return redo.AddChanges(final_changes);
+          });
+        }));
   }
   absl::StatusOr<LoadedTable> committed = SendCommit(*env_.catalog, spec_.ident, prepared);
-  // Once a commit was sent its files may be the table's, whatever the answer was: they must not be taken for litter.
+  // Once a commit was sent its files may be the table's, whatever the answer was: they must not be
+  // taken for litter.
   const std::unique_ptr<StagedEpoch> epoch = std::move(epoch_);
   RETURN_IF_ERROR(committed.status());
   if (committed->metadata.current_snapshot_id != snapshot) {
-    return absl::AbortedError(StrCat("somebody committed to ", spec_.ident.ToString(), " right after us"));
+    return absl::AbortedError(
+        StrCat("somebody committed to ", spec_.ident.ToString(), " right after us"));
   }
   head_.loaded = *std::move(committed);
   head_.snapshot = snapshot;
   head_.manifests = std::move(prepared.manifests);
   watermark_ = own.watermark;
   rows_ += effect.rows_added - effect.rows_deleted;
-  std::erase_if(deletes_, [&](const LiveDeleteFile& live) { return effect.gone_deletes.contains(live.path); });
+  std::erase_if(deletes_, [&](const LiveDeleteFile& live) {
+    return effect.gone_deletes.contains(live.path);
+  });
   for (size_t i = 0; i < effect.delete_files.size(); ++i) {
-    deletes_.push_back({.path = input.changes.added_deletes[i].file_path, .positions = std::move(effect.delete_files[i])});
+    deletes_.push_back({.path = input.changes.added_deletes[i].file_path,
+                        .positions = std::move(effect.delete_files[i])});
   }
   return index_ == nullptr ? absl::OkStatus() : index_->ApplyCommitted();
 }
 
-absl::StatusOr<PublishedEpoch> LakeTable::Impl::PublishBase(std::vector<CopiedFile> files, const Watermark& watermark) {
+absl::StatusOr<PublishedEpoch> LakeTable::Impl::PublishBase(std::vector<CopiedFile> files,
+                                                            const Watermark& watermark) {
   DiscardEpoch();
   const SnapshotId snapshot = NewSnapshotId(head_.loaded.metadata);
-  CommitInput input{.base = &head_, .snapshot = snapshot,
-                    .own = {.watermark = watermark, .source = spec_.source, .operation = RandomUuid()},
-                    .retention = spec_.retention, .now_ms = absl::ToUnixMillis(absl::Now())};
+  CommitInput input{
+      .base = &head_,
+      .snapshot = snapshot,
+      .own = {.watermark = watermark, .source = spec_.source, .operation = RandomUuid()},
+      .retention = spec_.retention,
+      .now_ms = absl::ToUnixMillis(absl::Now())};
   input.changes.clear = head_.snapshot.has_value();
   PublishedEpoch published{.snapshot = snapshot};
   for (CopiedFile& file : files) {
@@ -509,7 +563,8 @@ absl::StatusOr<PublishedEpoch> LakeTable::Impl::PublishBase(std::vector<CopiedFi
 LakeTable::LakeTable(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 LakeTable::~LakeTable() = default;
 
-absl::StatusOr<std::unique_ptr<LakeTable>> LakeTable::Open(const LakeEnvironment& environment, LakeTableSpec spec) {
+absl::StatusOr<std::unique_ptr<LakeTable>> LakeTable::Open(const LakeEnvironment& environment,
+                                                           LakeTableSpec spec) {
   auto impl = std::make_unique<Impl>(environment, std::move(spec));
   RETURN_IF_ERROR(impl->Open());
   return std::unique_ptr<LakeTable>(new LakeTable(std::move(impl)));
@@ -524,11 +579,16 @@ std::string LakeTable::location() const { return impl_->head_.loaded.metadata.lo
 void LakeTable::BeginEpoch() { impl_->BeginEpoch(); }
 void LakeTable::DiscardEpoch() { impl_->DiscardEpoch(); }
 absl::Status LakeTable::ClearRows() { return impl_->ClearRows(); }
-absl::StatusOr<std::vector<RowLocation>> LakeTable::Locate(std::span<const Hash128> keys) { return impl_->Locate(keys); }
-absl::StatusOr<ColumnBatch> LakeTable::ReadRows(std::span<const RowLocation> places, std::span<const int> columns) {
+absl::StatusOr<std::vector<RowLocation>> LakeTable::Locate(std::span<const Hash128> keys) {
+  return impl_->Locate(keys);
+}
+absl::StatusOr<ColumnBatch> LakeTable::ReadRows(std::span<const RowLocation> places,
+                                                std::span<const int> columns) {
   return impl_->ReadRows(places, columns);
 }
-absl::Status LakeTable::Append(const ColumnBatch& rows, std::span<const Hash128> keys) { return impl_->Append(rows, keys); }
+absl::Status LakeTable::Append(const ColumnBatch& rows, std::span<const Hash128> keys) {
+  return impl_->Append(rows, keys);
+}
 void LakeTable::MarkStale(std::span<const RowLocation> places) {
   for (const RowLocation& place : places) impl_->epoch_->MarkStale(place);
 }
@@ -536,13 +596,18 @@ void LakeTable::Remove(std::span<const Hash128> keys) {
   for (const Hash128& key : keys) impl_->epoch_->Remove(key);
 }
 absl::Status LakeTable::EndPart() { return impl_->EndPart(); }
-absl::StatusOr<PublishedEpoch> LakeTable::Publish(const Watermark& watermark) { return impl_->Publish(watermark); }
+absl::StatusOr<PublishedEpoch> LakeTable::Publish(const Watermark& watermark) {
+  return impl_->Publish(watermark);
+}
 std::unique_ptr<CopyWriter> LakeTable::NewCopyWriter() const {
   return std::make_unique<CopyWriter>(impl_->env_.store, impl_->NewDataLocation(), impl_->fields_);
 }
-absl::StatusOr<PublishedEpoch> LakeTable::PublishBase(std::vector<CopiedFile> files, const Watermark& watermark) {
+absl::StatusOr<PublishedEpoch> LakeTable::PublishBase(std::vector<CopiedFile> files,
+                                                      const Watermark& watermark) {
   return impl_->PublishBase(std::move(files), watermark);
 }
-absl::Status LakeTable::Close() { return impl_->index_ == nullptr ? absl::OkStatus() : impl_->index_->Close(); }
+absl::Status LakeTable::Close() {
+  return impl_->index_ == nullptr ? absl::OkStatus() : impl_->index_->Close();
+}
 
 }  // namespace fjord

@@ -1,9 +1,10 @@
 // One Iceberg table that we own: its head, its row index, and the publication of epochs.
 //
-// An epoch is: BeginEpoch, then any number of parts (Locate, ReadRows, MarkStale, Append, Remove, EndPart; each key at most once in Append or Remove of a part), then Publish. Nothing is
-// visible to readers before Publish, and an epoch that is given up with DiscardEpoch leaves only files that nothing names.
-// Confined to one thread at a time (the table's strand). The lake is the truth: after any error DiscardEpoch and go on, or
-// drop the object and Open it again.
+// An epoch is: BeginEpoch, then any number of parts (Locate, ReadRows, MarkStale, Append, Remove,
+// EndPart; each key at most once in Append or Remove of a part), then Publish. Nothing is visible
+// to readers before Publish, and an epoch that is given up with DiscardEpoch leaves only files that
+// nothing names. Confined to one thread at a time (the table's strand). The lake is the truth:
+// after any error DiscardEpoch and go on, or drop the object and Open it again.
 #pragma once
 
 #include <cstdint>
@@ -39,10 +40,10 @@ struct LakeColumn {
 // What the table has to be.
 struct LakeTableSpec {
   TableIdent ident;
-  std::string display_name;         // of the source, for messages: "public.orders"
+  std::string display_name;  // of the source, for messages: "public.orders"
   std::vector<LakeColumn> columns;
-  std::vector<int> key;             // indexes into `columns`; empty: append-only, no row index
-  std::string source;               // fjord.source of its snapshots
+  std::vector<int> key;  // indexes into `columns`; empty: append-only, no row index
+  std::string source;    // fjord.source of its snapshots
   RetentionPolicy retention;
   bool accept_external_writes = false;
 };
@@ -52,7 +53,7 @@ struct LakeEnvironment {
   Catalog* catalog = nullptr;
   ObjectStore* store = nullptr;
   Clock* clock = nullptr;
-  std::string index_folder;         // of this replication, on local disk; a cache
+  std::string index_folder;  // of this replication, on local disk; a cache
 };
 
 // A data file that a first copy wrote, not yet part of the table.
@@ -67,9 +68,10 @@ struct PublishedEpoch {
 
 class LakeTable {
  public:
-  // Loads the table, or creates it, and brings its row index to the head. kFailedPrecondition: a person must act (another
-  // schema, foreign writes); the message says what.
-  static absl::StatusOr<std::unique_ptr<LakeTable>> Open(const LakeEnvironment& environment, LakeTableSpec spec);
+  // Loads the table, or creates it, and brings its row index to the head. kFailedPrecondition: a
+  // person must act (another schema, foreign writes); the message says what.
+  static absl::StatusOr<std::unique_ptr<LakeTable>> Open(const LakeEnvironment& environment,
+                                                         LakeTableSpec spec);
   ~LakeTable();
 
   // How far the table is; nothing before its base.
@@ -85,10 +87,13 @@ class LakeTable {
   void DiscardEpoch();
   // TRUNCATE: everything before this point of the epoch, staged rows too, is gone.
   absl::Status ClearRows();
-  // Where the rows of these keys are: staged rows of earlier parts first, then the table's. kNoRow: nowhere.
+  // Where the rows of these keys are: staged rows of earlier parts first, then the table's. kNoRow:
+  // nowhere.
   absl::StatusOr<std::vector<RowLocation>> Locate(std::span<const Hash128> keys);
-  // The values of some columns at these places (present ones, any order, duplicates allowed), in that order.
-  absl::StatusOr<ColumnBatch> ReadRows(std::span<const RowLocation> places, std::span<const int> columns);
+  // The values of some columns at these places (present ones, any order, duplicates allowed), in
+  // that order.
+  absl::StatusOr<ColumnBatch> ReadRows(std::span<const RowLocation> places,
+                                       std::span<const int> columns);
   // Stages rows; `keys` empty for an append-only table.
   absl::Status Append(const ColumnBatch& rows, std::span<const Hash128> keys);
   // The rows at these places, which Locate gave in this part, are replaced or removed.
@@ -97,15 +102,18 @@ class LakeTable {
   void Remove(std::span<const Hash128> keys);
   // Closes the part's data file; later parts may locate and read its rows.
   absl::Status EndPart();
-  // One commit; the table then holds everything up to `watermark`. Without staged work an empty snapshot carries it.
-  // After kAborted (the head moved: another engine's commit, or another process with our name) and kUnknown (no clear answer)
-  // drop the object and Open it again: the table itself then says how far it is.
+  // One commit; the table then holds everything up to `watermark`. Without staged work an empty
+  // snapshot carries it. After kAborted (the head moved: another engine's commit, or another
+  // process with our name) and kUnknown (no clear answer) drop the object and Open it again: the
+  // table itself then says how far it is.
   absl::StatusOr<PublishedEpoch> Publish(const Watermark& watermark);
 
   // First copy (lake/copy_writer.h). Writers work in parallel, one thread each.
   std::unique_ptr<CopyWriter> NewCopyWriter() const;
-  // The base: one snapshot that replaces whatever the table held by `files`, then the index is built.
-  absl::StatusOr<PublishedEpoch> PublishBase(std::vector<CopiedFile> files, const Watermark& watermark);
+  // The base: one snapshot that replaces whatever the table held by `files`, then the index is
+  // built.
+  absl::StatusOr<PublishedEpoch> PublishBase(std::vector<CopiedFile> files,
+                                             const Watermark& watermark);
 
   // Syncs and closes the index.
   absl::Status Close();

@@ -19,8 +19,11 @@ PositionSet Rows(std::initializer_list<uint32_t> rows) {
 LiveManifest DataManifest(std::initializer_list<const char*> paths) {
   LiveManifest manifest;
   for (const char* path : paths) {
-    manifest.entries.push_back({.status = EntryStatus::kAdded, .snapshot_id = SnapshotId(1), .sequence_number = SequenceNumber(1),
-                                .file_sequence_number = SequenceNumber(1), .file = {.file_path = path, .record_count = 1}});
+    manifest.entries.push_back({.status = EntryStatus::kAdded,
+                                .snapshot_id = SnapshotId(1),
+                                .sequence_number = SequenceNumber(1),
+                                .file_sequence_number = SequenceNumber(1),
+                                .file = {.file_path = path, .record_count = 1}});
   }
   return manifest;
 }
@@ -59,14 +62,16 @@ TEST(PlanSnapshot, ClearRemovesEverything) {
   changes.clear = true;
   const SnapshotPlan plan = PlanSnapshot(base, changes, SnapshotId(2));
   ASSERT_EQ(plan.written.size(), 1u);
-  for (const ManifestEntry& entry : plan.written[0].entries) EXPECT_EQ(entry.status, EntryStatus::kDeleted);
+  for (const ManifestEntry& entry : plan.written[0].entries)
+    EXPECT_EQ(entry.status, EntryStatus::kDeleted);
   EXPECT_EQ(plan.written[0].entries.size(), 3u);
   EXPECT_TRUE(plan.kept.empty());
 }
 
 TEST(PlanDeletes, FewFilesGetOneScopedFileEachInPlaceOfTheOneBefore) {
   const std::vector<LiveDeleteFile> live = {{"old", {{FileNumber(1), Rows({1, 2})}}}};
-  const DeletePlan plan = PlanDeletes(live, {{FileNumber(1), Rows({7})}, {FileNumber(2), Rows({3})}}, {}, {});
+  const DeletePlan plan =
+      PlanDeletes(live, {{FileNumber(1), Rows({7})}, {FileNumber(2), Rows({3})}}, {}, {});
   ASSERT_EQ(plan.written.size(), 2u);
   EXPECT_EQ(plan.written[0].at(FileNumber(1)), Rows({1, 2, 7}));
   EXPECT_EQ(plan.removed, std::vector<std::string>{"old"});
@@ -75,7 +80,8 @@ TEST(PlanDeletes, FewFilesGetOneScopedFileEachInPlaceOfTheOneBefore) {
 TEST(PlanDeletes, ManyFilesShareOneLooseFileAndSmallLooseOnesAreTakenIn) {
   PositionsByFile fresh;
   for (uint32_t i = 1; i <= 9; ++i) fresh[FileNumber(i)] = Rows({i});
-  const std::vector<LiveDeleteFile> live = {{"loose", {{FileNumber(1), Rows({50})}, {FileNumber(20), Rows({51})}}}};
+  const std::vector<LiveDeleteFile> live = {
+      {"loose", {{FileNumber(1), Rows({50})}, {FileNumber(20), Rows({51})}}}};
   const DeletePlan plan = PlanDeletes(live, fresh, {}, {});
   ASSERT_EQ(plan.written.size(), 1u);
   EXPECT_EQ(plan.written[0].size(), 10u);
@@ -107,15 +113,15 @@ std::vector<RetainedSnapshot> OneASecond(int count) {
 }
 
 TEST(Retention, OldOnesGoButTheNewestStay) {
-  const std::vector<SnapshotId> dropped =
-      SnapshotsToDrop(OneASecond(100), {.keep = absl::Seconds(10), .at_least = 20, .at_most = 200}, 100'000);
+  const std::vector<SnapshotId> dropped = SnapshotsToDrop(
+      OneASecond(100), {.keep = absl::Seconds(10), .at_least = 20, .at_most = 200}, 100'000);
   EXPECT_EQ(dropped.size(), 80u);
   for (const SnapshotId id : dropped) EXPECT_LE(id.value, 80);
 }
 
 TEST(Retention, BeyondTheMostTheyAreThinnedAndTheHeadStays) {
-  const std::vector<SnapshotId> dropped =
-      SnapshotsToDrop(OneASecond(100), {.keep = absl::Hours(1), .at_least = 5, .at_most = 30}, 100'000);
+  const std::vector<SnapshotId> dropped = SnapshotsToDrop(
+      OneASecond(100), {.keep = absl::Hours(1), .at_least = 5, .at_most = 30}, 100'000);
   EXPECT_EQ(dropped.size(), 70u);
   for (const SnapshotId id : dropped) EXPECT_LE(id.value, 95);
 }
@@ -123,22 +129,28 @@ TEST(Retention, BeyondTheMostTheyAreThinnedAndTheHeadStays) {
 Snapshot Own(int64_t id, std::optional<int64_t> parent, uint64_t lsn) {
   Snapshot snapshot{.id = SnapshotId(id), .sequence_number = SequenceNumber(id)};
   if (parent) snapshot.parent_snapshot_id = SnapshotId(*parent);
-  snapshot.summary = OwnSummaryKeys({.base_lsn = Lsn(lsn - 1), .watermark = {TimelineId(1), Lsn(lsn)}, .source = "s", .operation = "o"});
+  snapshot.summary = OwnSummaryKeys({.base_lsn = Lsn(lsn - 1),
+                                     .watermark = {TimelineId(1), Lsn(lsn)},
+                                     .source = "s",
+                                     .operation = "o"});
   return snapshot;
 }
 
 Snapshot Foreign(int64_t id, int64_t parent) {
-  Snapshot snapshot{.id = SnapshotId(id), .parent_snapshot_id = SnapshotId(parent), .sequence_number = SequenceNumber(id)};
+  Snapshot snapshot{.id = SnapshotId(id),
+                    .parent_snapshot_id = SnapshotId(parent),
+                    .sequence_number = SequenceNumber(id)};
   snapshot.summary = {{"operation", "replace"}};
   return snapshot;
 }
 
-TableMetadata With(std::vector<Snapshot> snapshots, int64_t head, int64_t mirrored, uint64_t mirrored_lsn) {
+TableMetadata With(std::vector<Snapshot> snapshots, int64_t head, int64_t mirrored,
+                   uint64_t mirrored_lsn) {
   TableMetadata metadata;
   metadata.snapshots = std::move(snapshots);
   metadata.current_snapshot_id = SnapshotId(head);
-  metadata.properties[kWatermarkProperty] =
-      FormatMirroredWatermark({{TimelineId(1), Lsn(mirrored_lsn)}, SnapshotId(mirrored), SequenceNumber(mirrored)});
+  metadata.properties[kWatermarkProperty] = FormatMirroredWatermark(
+      {{TimelineId(1), Lsn(mirrored_lsn)}, SnapshotId(mirrored), SequenceNumber(mirrored)});
   return metadata;
 }
 

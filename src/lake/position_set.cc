@@ -9,13 +9,16 @@ static_assert(sizeof(RowPosition) == sizeof(uint32_t));
 void PositionSet::Free::operator()(roaring_bitmap_s* bitmap) const { roaring_bitmap_free(bitmap); }
 
 PositionSet::PositionSet() : bitmap_(roaring_bitmap_create()) {}
-PositionSet::PositionSet(const PositionSet& other) : bitmap_(roaring_bitmap_copy(other.bitmap_.get())) {}
+PositionSet::PositionSet(const PositionSet& other)
+    : bitmap_(roaring_bitmap_copy(other.bitmap_.get())) {}
 PositionSet& PositionSet::operator=(const PositionSet& other) {
   if (this != &other) bitmap_.reset(roaring_bitmap_copy(other.bitmap_.get()));
   return *this;
 }
 // A set that was moved from is empty, not broken.
-PositionSet::PositionSet(PositionSet&& other) noexcept : PositionSet() { bitmap_.swap(other.bitmap_); }
+PositionSet::PositionSet(PositionSet&& other) noexcept : PositionSet() {
+  bitmap_.swap(other.bitmap_);
+}
 PositionSet& PositionSet::operator=(PositionSet&& other) noexcept {
   bitmap_.swap(other.bitmap_);
   return *this;
@@ -25,7 +28,8 @@ PositionSet::~PositionSet() = default;
 void PositionSet::Add(RowPosition position) { roaring_bitmap_add(bitmap_.get(), position.value); }
 
 void PositionSet::AddMany(std::span<const RowPosition> positions) {
-  roaring_bitmap_add_many(bitmap_.get(), positions.size(), reinterpret_cast<const uint32_t*>(positions.data()));
+  roaring_bitmap_add_many(bitmap_.get(), positions.size(),
+                          reinterpret_cast<const uint32_t*>(positions.data()));
 }
 
 bool PositionSet::Contains(RowPosition position) const {
@@ -40,7 +44,9 @@ std::vector<RowPosition> PositionSet::ToVector() const {
   return positions;
 }
 
-void PositionSet::Union(const PositionSet& other) { roaring_bitmap_or_inplace(bitmap_.get(), other.bitmap_.get()); }
+void PositionSet::Union(const PositionSet& other) {
+  roaring_bitmap_or_inplace(bitmap_.get(), other.bitmap_.get());
+}
 
 std::string PositionSet::Serialize() const {
   std::unique_ptr<roaring_bitmap_s, Free> packed(roaring_bitmap_copy(bitmap_.get()));
@@ -51,9 +57,12 @@ std::string PositionSet::Serialize() const {
 }
 
 absl::StatusOr<PositionSet> PositionSet::Deserialize(std::string_view bytes) {
-  // The size first: the library's reader trusts the bytes less when it knows how far they should go.
-  if (roaring_bitmap_portable_deserialize_size(bytes.data(), bytes.size()) == bytes.size() && !bytes.empty()) {
-    if (roaring_bitmap_s* bitmap = roaring_bitmap_portable_deserialize_safe(bytes.data(), bytes.size())) {
+  // The size first: the library's reader trusts the bytes less when it knows how far they should
+  // go.
+  if (roaring_bitmap_portable_deserialize_size(bytes.data(), bytes.size()) == bytes.size() &&
+      !bytes.empty()) {
+    if (roaring_bitmap_s* bitmap =
+            roaring_bitmap_portable_deserialize_safe(bytes.data(), bytes.size())) {
       PositionSet set;
       set.bitmap_.reset(bitmap);
       return set;

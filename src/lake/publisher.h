@@ -1,8 +1,8 @@
 // From planned changes to a commit, and from its answer to a certain outcome.
 //
-// Bytes go out in the order data, manifests, manifest list, commit: nothing is named before it is durable. After that an answer
-// of the catalog is only believed when it is clear; else we look for our own operation in the table. Nothing is ever deleted
-// because of an unclear answer.
+// Bytes go out in the order data, manifests, manifest list, commit: nothing is named before it is
+// durable. After that an answer of the catalog is only believed when it is clear; else we look for
+// our own operation in the table. Nothing is ever deleted because of an unclear answer.
 #pragma once
 
 #include <optional>
@@ -40,10 +40,13 @@ struct PreparedCommit {
 };
 absl::StatusOr<PreparedCommit> PrepareCommit(ObjectStore& store, const CommitInput& input);
 
-// The table after our commit. kAborted: certainly not in, and the head has moved or a requirement cannot hold any more: plan anew.
-// kUnknown: cannot be found out now; call again, which first looks. kFailedPrecondition, kNotFound: as the catalog says.
-absl::StatusOr<LoadedTable> SendCommit(Catalog& catalog, const TableIdent& ident, const PreparedCommit& commit);
+// The table after our commit. kAborted: certainly not in, and the head has moved or a requirement
+// cannot hold any more: plan anew. kUnknown: cannot be found out now; call again, which first
+// looks. kFailedPrecondition, kNotFound: as the catalog says.
+absl::StatusOr<LoadedTable> SendCommit(Catalog& catalog, const TableIdent& ident,
+                                       const PreparedCommit& commit);
 // Only looks: after a kUnknown of SendCommit, before anything is sent again.
-absl::StatusOr<LoadedTable> ReconcileCommit(Catalog& catalog, const TableIdent& ident, const PreparedCommit& commit);
+absl::StatusOr<LoadedTable> ReconcileCommit(Catalog& catalog, const TableIdent& ident,
+                                            const PreparedCommit& commit);
 
 }  // namespace fjord

@@ -48,7 +48,8 @@ absl::StatusOr<RedoHeader> DecodeHeader(std::string_view bytes) {
   ASSIGN_OR_RETURN(header.child.lsn.value, in.Fixed64());
   ASSIGN_OR_RETURN(header.child.generation, in.Fixed64());
   ASSIGN_OR_RETURN(const uint8_t base, in.Byte());
-  if (base > static_cast<uint8_t>(RedoHeader::Base::kClear) || !in.empty()) return absl::DataLossError("header");
+  if (base > static_cast<uint8_t>(RedoHeader::Base::kClear) || !in.empty())
+    return absl::DataLossError("header");
   header.base = static_cast<RedoHeader::Base>(base);
   return header;
 }
@@ -77,7 +78,8 @@ class RedoReader {
     if (in == nullptr) return ErrnoStatus(errno, "cannot open", path);
     std::unique_ptr<RedoReader> reader(new RedoReader(path, in));
     char magic[8];
-    if (std::fread(magic, 1, sizeof(magic), in) != sizeof(magic) || std::string_view(magic, 8) != kMagic) {
+    if (std::fread(magic, 1, sizeof(magic), in) != sizeof(magic) ||
+        std::string_view(magic, 8) != kMagic) {
       return reader->Damaged("it does not begin with FJREDO01");
     }
     ASSIGN_OR_RETURN(const Record first, reader->Next());
@@ -93,11 +95,13 @@ class RedoReader {
 
   absl::StatusOr<Record> Next() {
     record_.resize(kRecordHeadBytes);
-    if (std::fread(record_.data(), 1, kRecordHeadBytes, in_) != kRecordHeadBytes) return Damaged("it has no end");
+    if (std::fread(record_.data(), 1, kRecordHeadBytes, in_) != kRecordHeadBytes)
+      return Damaged("it has no end");
     const uint32_t length = GetFixed32(record_.data());
     if (length == 0 || length > kRecordBytesMax) return Damaged("length of a record");
     record_.resize(kRecordHeadBytes + length);
-    if (std::fread(record_.data() + kRecordHeadBytes, 1, length, in_) != length) return Damaged("it has no end");
+    if (std::fread(record_.data() + kRecordHeadBytes, 1, length, in_) != length)
+      return Damaged("it has no end");
     const auto payload = ReadRecord(record_);
     if (!payload.ok()) return Damaged(Message(payload.status()));
     const uint8_t type = static_cast<uint8_t>(payload->front());
@@ -106,7 +110,8 @@ class RedoReader {
   }
 
   absl::Status Damaged(std::string_view what) const {
-    return absl::DataLossError(StrCat(path_, " is damaged (", what, "); the row index is rebuilt from the lake"));
+    return absl::DataLossError(
+        StrCat(path_, " is damaged (", what, "); the row index is rebuilt from the lake"));
   }
 
  private:
@@ -123,8 +128,9 @@ absl::Status ApplyFiles(const RedoReader& reader, std::string_view body, FileReg
   const SnapshotId child = reader.header().child.snapshot;
   if (registry.snapshot() == child) return absl::OkStatus();
   if (registry.snapshot() != reader.header().parent) {
-    return absl::FailedPreconditionError(StrCat("file registry is at snapshot ", registry.snapshot().value,
-                                                ", the redo leads from ", reader.header().parent.value, " to ", child.value));
+    return absl::FailedPreconditionError(StrCat("file registry is at snapshot ",
+                                                registry.snapshot().value, ", the redo leads from ",
+                                                reader.header().parent.value, " to ", child.value));
   }
   ASSIGN_OR_RETURN(const RegistryStep step, DecodeRegistryStep(body));
   return registry.Append(child, step);
@@ -140,7 +146,8 @@ absl::Status ApplyRecords(RedoReader& reader, RowIndex& index, FileRegistry& reg
   while (true) {
     ASSIGN_OR_RETURN(const RedoReader::Record record, reader.Next());
     if (record.type == RecordType::kEnd) {
-      if (record.body.size() != 8 || GetFixed64(record.body.data()) != applied) return reader.Damaged("number of changes");
+      if (record.body.size() != 8 || GetFixed64(record.body.data()) != applied)
+        return reader.Damaged("number of changes");
       return index.FinishStep(reader.header().child);
     }
     if (record.type != RecordType::kChanges) return reader.Damaged("order of records");
@@ -152,12 +159,14 @@ absl::Status ApplyRecords(RedoReader& reader, RowIndex& index, FileRegistry& reg
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<RedoWriter>> RedoWriter::Create(const std::string& path, const RedoHeader& header) {
+absl::StatusOr<std::unique_ptr<RedoWriter>> RedoWriter::Create(const std::string& path,
+                                                               const RedoHeader& header) {
   const std::string temporary = path + ".tmp";
   std::FILE* out = std::fopen(temporary.c_str(), "wbe");
   if (out == nullptr) return ErrnoStatus(errno, "cannot open", temporary);
   std::unique_ptr<RedoWriter> writer(new RedoWriter(path, out));
-  if (std::fwrite(kMagic.data(), 1, kMagic.size(), out) != kMagic.size()) return ErrnoStatus(errno, "cannot write", temporary);
+  if (std::fwrite(kMagic.data(), 1, kMagic.size(), out) != kMagic.size())
+    return ErrnoStatus(errno, "cannot write", temporary);
   RETURN_IF_ERROR(writer->WriteRecord(EncodeHeader(header)));
   return writer;
 }
@@ -171,17 +180,20 @@ RedoWriter::~RedoWriter() {
 absl::Status RedoWriter::WriteRecord(std::string_view payload) {
   record_.clear();
   AppendRecord(record_, payload);
-  if (std::fwrite(record_.data(), 1, record_.size(), out_) != record_.size()) return ErrnoStatus(errno, "cannot write", path_);
+  if (std::fwrite(record_.data(), 1, record_.size(), out_) != record_.size())
+    return ErrnoStatus(errno, "cannot write", path_);
   return absl::OkStatus();
 }
 
 absl::Status RedoWriter::AddFiles(const RegistryStep& step) {
-  return WriteRecord(StrCat(std::string(1, static_cast<char>(RecordType::kFiles)), EncodeRegistryStep(step)));
+  return WriteRecord(
+      StrCat(std::string(1, static_cast<char>(RecordType::kFiles)), EncodeRegistryStep(step)));
 }
 
 absl::Status RedoWriter::AddChanges(std::span<const IndexChange> changes) {
   std::string payload;
-  for (; !changes.empty(); changes = changes.subspan(std::min(changes.size(), kChangesPerRecordMax))) {
+  for (; !changes.empty();
+       changes = changes.subspan(std::min(changes.size(), kChangesPerRecordMax))) {
     const auto part = changes.first(std::min(changes.size(), kChangesPerRecordMax));
     payload.assign(1, static_cast<char>(RecordType::kChanges));
     payload.reserve(1 + part.size() * kChangeBytes);
@@ -202,7 +214,8 @@ absl::Status RedoWriter::Finish() {
   RETURN_IF_ERROR(WriteRecord(payload));
   const std::string temporary = path_ + ".tmp";
   if (std::fflush(out_) != 0) return ErrnoStatus(errno, "cannot write", temporary);
-  if (rename(temporary.c_str(), path_.c_str()) != 0) return ErrnoStatus(errno, "cannot rename", temporary);
+  if (rename(temporary.c_str(), path_.c_str()) != 0)
+    return ErrnoStatus(errno, "cannot rename", temporary);
   std::fclose(out_);
   out_ = nullptr;
   return absl::OkStatus();
@@ -213,24 +226,28 @@ absl::StatusOr<RedoHeader> ReadRedoHeader(const std::string& path) {
   return reader->header();
 }
 
-absl::StatusOr<RedoOutcome> ApplyRedo(const std::string& path, RowIndex& index, FileRegistry& registry) {
+absl::StatusOr<RedoOutcome> ApplyRedo(const std::string& path, RowIndex& index,
+                                      FileRegistry& registry) {
   ASSIGN_OR_RETURN(const auto reader, RedoReader::Open(path));
   const RedoHeader& header = reader->header();
   if (header.table_uuid != index.table_uuid()) {
-    return absl::FailedPreconditionError(StrCat(path, " is of table ", header.table_uuid, ", not ", index.table_uuid()));
+    return absl::FailedPreconditionError(
+        StrCat(path, " is of table ", header.table_uuid, ", not ", index.table_uuid()));
   }
   const SnapshotId at = index.state().snapshot;
   if (at == header.child.snapshot) return RedoOutcome::kWasApplied;
   if (at != header.parent) {
-    return absl::FailedPreconditionError(StrCat(path, " leads from snapshot ", header.parent.value, " to ",
-                                                header.child.snapshot.value, ", the row index is at ", at.value));
+    return absl::FailedPreconditionError(StrCat(path, " leads from snapshot ", header.parent.value,
+                                                " to ", header.child.snapshot.value,
+                                                ", the row index is at ", at.value));
   }
   RETURN_IF_ERROR(ApplyRecords(*reader, index, registry));
   return RedoOutcome::kApplied;
 }
 
 absl::Status RemoveRedo(const std::string& path) {
-  if (unlink(path.c_str()) != 0 && errno != ENOENT) return ErrnoStatus(errno, "cannot remove", path);
+  if (unlink(path.c_str()) != 0 && errno != ENOENT)
+    return ErrnoStatus(errno, "cannot remove", path);
   return absl::OkStatus();
 }
 

@@ -1,10 +1,11 @@
-// One step (publication) of a table's index as a file, so that a kill leaves either the old state or a redo that leads to the
-// new one (docs/formats/redo.md).
+// One step (publication) of a table's index as a file, so that a kill leaves either the old state
+// or a redo that leads to the new one (docs/formats/redo.md).
 //
 //   RedoWriter … Finish()  ->  catalog commit  ->  ApplyRedo()  ->  RemoveRedo()
 //
-// After a start: ReadRedoHeader. `child` == the index's snapshot: applied, remove it. `parent` == the index's snapshot and
-// the child is in the ancestry of the table's head: ApplyRedo. Not committed: remove it. Anything else: rebuild.
+// After a start: ReadRedoHeader. `child` == the index's snapshot: applied, remove it. `parent` ==
+// the index's snapshot and the child is in the ancestry of the table's head: ApplyRedo. Not
+// committed: remove it. Anything else: rebuild.
 #pragma once
 
 #include <cstdint>
@@ -34,11 +35,13 @@ struct RedoHeader {
   friend bool operator==(const RedoHeader&, const RedoHeader&) = default;
 };
 
-// Writes `path`.tmp and gives it its name in Finish, so a file under `path` is always complete. Nothing is synced.
-// Confined to one thread. After an error, or without Finish, the destructor removes what was written.
+// Writes `path`.tmp and gives it its name in Finish, so a file under `path` is always complete.
+// Nothing is synced. Confined to one thread. After an error, or without Finish, the destructor
+// removes what was written.
 class RedoWriter {
  public:
-  static absl::StatusOr<std::unique_ptr<RedoWriter>> Create(const std::string& path, const RedoHeader& header);
+  static absl::StatusOr<std::unique_ptr<RedoWriter>> Create(const std::string& path,
+                                                            const RedoHeader& header);
   ~RedoWriter();
   RedoWriter(const RedoWriter&) = delete;
   RedoWriter& operator=(const RedoWriter&) = delete;
@@ -63,9 +66,11 @@ class RedoWriter {
 absl::StatusOr<RedoHeader> ReadRedoHeader(const std::string& path);
 
 enum class RedoOutcome { kApplied, kWasApplied };
-// Precondition: the child is committed. kFailedPrecondition when index or registry are at neither parent nor child, or of another
-// table. After kResourceExhausted (disk full) the index is interrupted: call again when there is space, or rebuild.
-absl::StatusOr<RedoOutcome> ApplyRedo(const std::string& path, RowIndex& index, FileRegistry& registry);
+// Precondition: the child is committed. kFailedPrecondition when index or registry are at neither
+// parent nor child, or of another table. After kResourceExhausted (disk full) the index is
+// interrupted: call again when there is space, or rebuild.
+absl::StatusOr<RedoOutcome> ApplyRedo(const std::string& path, RowIndex& index,
+                                      FileRegistry& registry);
 
 // No error when there is none.
 absl::Status RemoveRedo(const std::string& path);

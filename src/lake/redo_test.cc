@@ -16,18 +16,22 @@ namespace {
 using ::testing::HasSubstr;
 
 RedoHeader TestHeader() {
-  return {.table_uuid = "example", .parent = SnapshotId(1), .child = {SnapshotId(2), TimelineId(1), Lsn(0x10), 3}};
+  return {.table_uuid = "example",
+          .parent = SnapshotId(1),
+          .child = {SnapshotId(2), TimelineId(1), Lsn(0x10), 3}};
 }
 
 // An index and a registry at snapshot 1, in a folder of their own.
 class RedoTest : public testing::Test {
  protected:
   RedoTest() {
-    index_ = *RowIndex::Create(folder_ / "rows", {.table_uuid = "example", .state = {.snapshot = SnapshotId(1)}});
+    index_ = *RowIndex::Create(folder_ / "rows",
+                               {.table_uuid = "example", .state = {.snapshot = SnapshotId(1)}});
     registry_ = *FileRegistry::Create(folder_ / "files", SnapshotId(1));
   }
 
-  void Write(const RedoHeader& header, const RegistryStep& step, std::span<const IndexChange> changes) {
+  void Write(const RedoHeader& header, const RegistryStep& step,
+             std::span<const IndexChange> changes) {
     auto writer = *RedoWriter::Create(Path(), header);
     ASSERT_TRUE(writer->AddFiles(step).ok());
     ASSERT_TRUE(writer->AddChanges(changes).ok());
@@ -38,7 +42,9 @@ class RedoTest : public testing::Test {
     std::ifstream file(Path(), std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  void SetBytes(const std::string& bytes) const { std::ofstream(Path(), std::ios::binary) << bytes; }
+  void SetBytes(const std::string& bytes) const {
+    std::ofstream(Path(), std::ios::binary) << bytes;
+  }
   absl::StatusOr<RedoOutcome> Apply() { return ApplyRedo(Path(), *index_, *registry_); }
 
   ScopedFolder folder_;
@@ -49,7 +55,9 @@ class RedoTest : public testing::Test {
 TEST_F(RedoTest, AppliesFilesRowsAndState) {
   RegistryStep step;
   step.added.push_back({.number = FileNumber(1), .path = "a.parquet", .record_count = 5});
-  Write(TestHeader(), step, std::vector<IndexChange>{{TestKey(1), At(1, 0)}, {TestKey(2), At(1, 1)}, {TestKey(1), kNoRow}});
+  Write(TestHeader(), step,
+        std::vector<IndexChange>{
+            {TestKey(1), At(1, 0)}, {TestKey(2), At(1, 1)}, {TestKey(1), kNoRow}});
   ASSERT_EQ(*ReadRedoHeader(Path()), TestHeader());
   ASSERT_EQ(*Apply(), RedoOutcome::kApplied);
   EXPECT_EQ(index_->state(), TestHeader().child);
@@ -72,7 +80,8 @@ TEST_F(RedoTest, AClearingStepForgetsWhatWasBefore) {
   ASSERT_TRUE(index_->FinishStep({.snapshot = SnapshotId(1)}).ok());
   RedoHeader header = TestHeader();
   header.base = RedoHeader::Base::kClear;
-  Write(header, {.base = RegistryStep::Base::kClear}, std::vector<IndexChange>{{TestKey(2), At(2, 0)}});
+  Write(header, {.base = RegistryStep::Base::kClear},
+        std::vector<IndexChange>{{TestKey(2), At(2, 0)}});
   ASSERT_TRUE(Apply().ok());
   ExpectEqualsModel(*index_, {{TestKey(2), At(2, 0)}});
 }
@@ -112,7 +121,8 @@ TEST_F(RedoTest, WithoutFinishThereIsNoFile) {
 TEST_F(RedoTest, EveryDamagedByteAndEveryLengthIsRecognised) {
   RegistryStep step;
   step.added.push_back({.number = FileNumber(1), .path = "a.parquet", .record_count = 5});
-  Write(TestHeader(), step, std::vector<IndexChange>{{TestKey(1), At(1, 0)}, {TestKey(2), At(1, 1)}});
+  Write(TestHeader(), step,
+        std::vector<IndexChange>{{TestKey(1), At(1, 0)}, {TestKey(2), At(1, 1)}});
   const std::string good = Bytes();
   for (size_t i = 0; i < good.size(); ++i) {
     std::string bad = good;
@@ -171,11 +181,16 @@ TEST_F(RedoTest, TheWorkedExampleIsWhatTheProgramWrites) {
   RegistryStep step;
   PositionSet deleted;
   deleted.Add(RowPosition(4));
-  step.added.push_back({.number = FileNumber(3), .path = "s3://b/x.parquet", .record_count = 18,
-                        .sequence_number = SequenceNumber(6), .spec_id = SpecId(0)});
+  step.added.push_back({.number = FileNumber(3),
+                        .path = "s3://b/x.parquet",
+                        .record_count = 18,
+                        .sequence_number = SequenceNumber(6),
+                        .spec_id = SpecId(0)});
   step.deleted.push_back({.file = FileNumber(3), .positions = deleted});
-  Write(TestHeader(), step, std::vector<IndexChange>{{{0x1122, 0x3344}, At(3, 17)}, {{0x5566, 0x7788}, kNoRow}});
-  EXPECT_EQ(Hex(Bytes()), "464a5245444f3031310000007c9c78af01070000006578616d706c6501000000"
+  Write(TestHeader(), step,
+        std::vector<IndexChange>{{{0x1122, 0x3344}, At(3, 17)}, {{0x5566, 0x7788}, kNoRow}});
+  EXPECT_EQ(Hex(Bytes()),
+            "464a5245444f3031310000007c9c78af01070000006578616d706c6501000000"
             "0000000002000000000000000100000010000000000000000300000000000000"
             "005d000000e1b2d2cd020001030000001000000073333a2f2f622f782e706172"
             "7175657412000000000000000600000000000000000000000000000001080000"

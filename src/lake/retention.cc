@@ -4,8 +4,8 @@
 
 namespace fjord {
 
-std::vector<SnapshotId> SnapshotsToDrop(const std::vector<RetainedSnapshot>& lineage, const RetentionPolicy& policy,
-                                        int64_t now_ms) {
+std::vector<SnapshotId> SnapshotsToDrop(const std::vector<RetainedSnapshot>& lineage,
+                                        const RetentionPolicy& policy, int64_t now_ms) {
   std::vector<SnapshotId> dropped;
   const size_t least = static_cast<size_t>(std::max<int64_t>(1, policy.at_least));
   const int64_t oldest_ms = now_ms - absl::ToInt64Milliseconds(policy.keep);
@@ -17,8 +17,8 @@ std::vector<SnapshotId> SnapshotsToDrop(const std::vector<RetainedSnapshot>& lin
       kept.push_back(lineage[i]);
     }
   }
-  // Thinning: while there are too many, the one whose going leaves the smallest hole in time goes. One a commit is the
-  // normal case, so the search is linear in `at_most`.
+  // Thinning: while there are too many, the one whose going leaves the smallest hole in time goes.
+  // One a commit is the normal case, so the search is linear in `at_most`.
   const size_t most = std::max(least, static_cast<size_t>(std::max<int64_t>(1, policy.at_most)));
   while (kept.size() > most) {
     size_t best = 0;

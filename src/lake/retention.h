@@ -20,9 +20,10 @@ struct RetainedSnapshot {
   int64_t timestamp_ms = 0;
 };
 
-// The snapshots to drop. `lineage`: the ancestry of main, newest first; its head always stays, and the newest `at_least`.
-// Older than `keep` goes; beyond `at_most` the ones that stay are spread evenly over `keep`.
-std::vector<SnapshotId> SnapshotsToDrop(const std::vector<RetainedSnapshot>& lineage, const RetentionPolicy& policy,
-                                        int64_t now_ms);
+// The snapshots to drop. `lineage`: the ancestry of main, newest first; its head always stays, and
+// the newest `at_least`. Older than `keep` goes; beyond `at_most` the ones that stay are spread
+// evenly over `keep`.
+std::vector<SnapshotId> SnapshotsToDrop(const std::vector<RetainedSnapshot>& lineage,
+                                        const RetentionPolicy& policy, int64_t now_ms);
 
 }  // namespace fjord

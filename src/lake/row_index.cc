@@ -11,8 +11,8 @@
 namespace fjord {
 namespace {
 
-// How many keys of a sorted batch are fetched ahead of the one in work: enough to hide a memory access behind the work on
-// the keys before it.
+// How many keys of a sorted batch are fetched ahead of the one in work: enough to hide a memory
+// access behind the work on the keys before it.
 constexpr size_t kPrefetchAhead = 16;
 constexpr int kRadixBits = 11;
 constexpr size_t kRadixBuckets = size_t{1} << kRadixBits;
@@ -27,11 +27,13 @@ uint32_t NextSlot(uint32_t slot) { return slot + 1 == kSlotsPerSegment ? 0 : slo
 // The slot that holds the key, or the empty one where its search ends.
 uint32_t SearchSlot(const RowIndexSlot* slots, int depth, const Hash128& key) {
   uint32_t at = HomeSlot(key.high, depth);
-  while (slots[at].location != 0 && (slots[at].high != key.high || slots[at].low != key.low)) at = NextSlot(at);
+  while (slots[at].location != 0 && (slots[at].high != key.high || slots[at].low != key.low))
+    at = NextSlot(at);
   return at;
 }
 
-void ChangeSlot(RowIndexFile& file, const RowIndexFile::Segment& segment, uint32_t slot, const IndexChange& change) {
+void ChangeSlot(RowIndexFile& file, const RowIndexFile::Segment& segment, uint32_t slot,
+                const IndexChange& change) {
   RowIndexSlot& entry = segment.slots[slot];
   if (!change.location.present()) {
     if (entry.location != 0) file.RemoveEntry(segment, slot);
@@ -55,7 +57,8 @@ RowIndex::RowIndex(std::unique_ptr<RowIndexFile> file)
 
 RowIndex::~RowIndex() = default;
 
-absl::StatusOr<std::unique_ptr<RowIndex>> RowIndex::Create(const std::string& path, const RowIndexOptions& options) {
+absl::StatusOr<std::unique_ptr<RowIndex>> RowIndex::Create(const std::string& path,
+                                                           const RowIndexOptions& options) {
   ASSIGN_OR_RETURN(auto mapped, MappedFile::Create(path));
   ASSIGN_OR_RETURN(auto file, RowIndexFile::Create(std::move(mapped), options));
   return std::unique_ptr<RowIndex>(new RowIndex(std::move(file)));
@@ -68,18 +71,20 @@ absl::StatusOr<std::unique_ptr<RowIndex>> RowIndex::Open(const std::string& path
   return std::unique_ptr<RowIndex>(new RowIndex(*std::move(file)));
 }
 
-absl::StatusOr<std::unique_ptr<RowIndex>> RowIndex::CreateScratch(const std::string& folder,
-                                                                  const std::array<uint64_t, 2>& seed) {
+absl::StatusOr<std::unique_ptr<RowIndex>> RowIndex::CreateScratch(
+    const std::string& folder, const std::array<uint64_t, 2>& seed) {
   ASSIGN_OR_RETURN(auto mapped, MappedFile::CreateNameless(folder));
   ASSIGN_OR_RETURN(auto file, RowIndexFile::Create(std::move(mapped), {.seed = seed}));
   return std::unique_ptr<RowIndex>(new RowIndex(std::move(file)));
 }
 
-// Stable, and by the top 22 bits only: that groups the keys by segment (kDirectoryDepthMax) and nearly sorts them within.
+// Stable, and by the top 22 bits only: that groups the keys by segment (kDirectoryDepthMax) and
+// nearly sorts them within.
 void RowIndex::SortByHash() {
   static_assert(2 * kRadixBits >= kDirectoryDepthMax);
   if (items_.size() < kRadixSortMin) {
-    std::stable_sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) { return a.high < b.high; });
+    std::stable_sort(items_.begin(), items_.end(),
+                     [](const Item& a, const Item& b) { return a.high < b.high; });
     return;
   }
   sort_space_.resize(items_.size());
@@ -87,7 +92,8 @@ void RowIndex::SortByHash() {
     uint32_t ends[kRadixBuckets + 1] = {};
     for (const Item& item : items_) ++ends[(item.high >> shift & (kRadixBuckets - 1)) + 1];
     for (size_t i = 1; i <= kRadixBuckets; ++i) ends[i] += ends[i - 1];
-    for (const Item& item : items_) sort_space_[ends[item.high >> shift & (kRadixBuckets - 1)]++] = item;
+    for (const Item& item : items_)
+      sort_space_[ends[item.high >> shift & (kRadixBuckets - 1)]++] = item;
     items_.swap(sort_space_);
   }
 }
@@ -105,8 +111,8 @@ bool RowIndex::LooksResident() const {
   return true;
 }
 
-// Many reads at a time instead of one after the other. Asking for a page that is there costs as much as a look-up, so it is
-// done only when some are not.
+// Many reads at a time instead of one after the other. Asking for a page that is there costs as
+// much as a look-up, so it is done only when some are not.
 void RowIndex::FetchPages() {
   uintptr_t asked = 0;
   for (const Item& item : items_) {
@@ -121,7 +127,8 @@ void RowIndex::Find(std::span<const Hash128> hashes, std::span<RowLocation> out)
   items_.resize(hashes.size());
   for (size_t i = 0; i < hashes.size(); ++i) items_[i] = {hashes[i].high, static_cast<uint32_t>(i)};
   BeginBatch();
-  for (size_t i = 0; i < std::min(kPrefetchAhead, items_.size()); ++i) Prefetch(file_->Home(items_[i].high));
+  for (size_t i = 0; i < std::min(kPrefetchAhead, items_.size()); ++i)
+    Prefetch(file_->Home(items_[i].high));
   for (size_t i = 0; i < items_.size(); ++i) {
     if (i + kPrefetchAhead < items_.size()) Prefetch(file_->Home(items_[i + kPrefetchAhead].high));
     const Hash128& key = hashes[items_[i].index];
@@ -131,20 +138,24 @@ void RowIndex::Find(std::span<const Hash128> hashes, std::span<RowLocation> out)
   }
 }
 
-absl::Status RowIndex::Apply(std::span<const IndexChange> changes) { return ApplyAndFetch(changes, {}); }
+absl::Status RowIndex::Apply(std::span<const IndexChange> changes) {
+  return ApplyAndFetch(changes, {});
+}
 
-absl::Status RowIndex::ApplyAndFetch(std::span<const IndexChange> changes, std::span<RowLocation> previous) {
+absl::Status RowIndex::ApplyAndFetch(std::span<const IndexChange> changes,
+                                     std::span<RowLocation> previous) {
   RETURN_IF_ERROR(file_->BeginChanges());
   items_.resize(changes.size());
-  for (size_t i = 0; i < changes.size(); ++i) items_[i] = {changes[i].key.high, static_cast<uint32_t>(i)};
+  for (size_t i = 0; i < changes.size(); ++i)
+    items_[i] = {changes[i].key.high, static_cast<uint32_t>(i)};
   BeginBatch();
   RETURN_IF_ERROR(MakeRoom(changes));
   ApplySorted(changes, previous);
   return absl::OkStatus();
 }
 
-// Splits until every segment can take what the batch puts into it. All allocation happens here, before any entry changes, so
-// that a full disk leaves the content as it was.
+// Splits until every segment can take what the batch puts into it. All allocation happens here,
+// before any entry changes, so that a full disk leaves the content as it was.
 absl::Status RowIndex::MakeRoom(std::span<const IndexChange> changes) {
   for (size_t begin = 0; begin < items_.size();) {
     const RowIndexFile::Segment segment = file_->SegmentOf(items_[begin].high);
@@ -164,32 +175,37 @@ absl::Status RowIndex::MakeRoom(std::span<const IndexChange> changes) {
   return absl::OkStatus();
 }
 
-uint64_t RowIndex::CountNewKeys(std::span<const IndexChange> changes, std::span<const Item> group) const {
+uint64_t RowIndex::CountNewKeys(std::span<const IndexChange> changes,
+                                std::span<const Item> group) const {
   std::vector<Hash128> fresh;
   for (const Item& item : group) {
     const IndexChange& change = changes[item.index];
     if (!change.location.present()) continue;
     const RowIndexFile::Segment segment = file_->SegmentOf(change.key.high);
-    if (segment.slots[SearchSlot(segment.slots, segment.word.depth(), change.key)].location == 0) fresh.push_back(change.key);
+    if (segment.slots[SearchSlot(segment.slots, segment.word.depth(), change.key)].location == 0)
+      fresh.push_back(change.key);
   }
   std::sort(fresh.begin(), fresh.end());
   return static_cast<uint64_t>(std::unique(fresh.begin(), fresh.end()) - fresh.begin());
 }
 
 void RowIndex::ApplySorted(std::span<const IndexChange> changes, std::span<RowLocation> previous) {
-  for (size_t i = 0; i < std::min(kPrefetchAhead, items_.size()); ++i) Prefetch(file_->Home(items_[i].high));
+  for (size_t i = 0; i < std::min(kPrefetchAhead, items_.size()); ++i)
+    Prefetch(file_->Home(items_[i].high));
   for (size_t i = 0; i < items_.size();) {
     const RowIndexFile::Segment segment = file_->SegmentOf(items_[i].high);
     uint32_t count = segment.word.count();
     file_->BeginWork(segment);
     for (; i < items_.size() && file_->InSegment(segment, items_[i].high); ++i) {
-      if (i + kPrefetchAhead < items_.size()) Prefetch(file_->Home(items_[i + kPrefetchAhead].high));
+      if (i + kPrefetchAhead < items_.size())
+        Prefetch(file_->Home(items_[i + kPrefetchAhead].high));
       const IndexChange& change = changes[items_[i].index];
       const uint32_t slot = SearchSlot(segment.slots, segment.word.depth(), change.key);
       const uint64_t before = segment.slots[slot].location;
       if (!previous.empty()) previous[items_[i].index] = UnpackLocation(before);
       ChangeSlot(*file_, segment, slot, change);
-      count += static_cast<uint32_t>(change.location.present()) - static_cast<uint32_t>(before != 0);
+      count +=
+          static_cast<uint32_t>(change.location.present()) - static_cast<uint32_t>(before != 0);
     }
     if (count != segment.word.count()) file_->SetCount(segment, count);
   }

@@ -1,8 +1,9 @@
-// The row index of one table: key hash -> (data file number, row position), for exactly one snapshot.
+// The row index of one table: key hash -> (data file number, row position), for exactly one
+// snapshot.
 //
-// A memory-mapped file (docs/formats/row-index.md); row_index_file.h owns its bytes, this class the batched operations. The
-// index is a cache of the lake: it survives a kill of the process (together with a redo file, see redo.h) and a clean stop, and
-// is rebuilt by catch-up in every other case.
+// A memory-mapped file (docs/formats/row-index.md); row_index_file.h owns its bytes, this class the
+// batched operations. The index is a cache of the lake: it survives a kill of the process (together
+// with a redo file, see redo.h) and a clean stop, and is rebuilt by catch-up in every other case.
 #pragma once
 
 #include <array>
@@ -34,7 +35,8 @@ struct RowLocation {
 };
 inline constexpr RowLocation kNoRow{};
 
-// A put, or with kNoRow a removal. Both are idempotent: a put overwrites, removing what is absent is no error.
+// A put, or with kNoRow a removal. Both are idempotent: a put overwrites, removing what is absent
+// is no error.
 struct IndexChange {
   Hash128 key;
   RowLocation location;
@@ -58,22 +60,26 @@ struct RowIndexOptions {
   IndexState state;
 };
 
-// Confined to one thread at a time (look-ups use scratch memory of the object). After kResourceExhausted the content is
-// unchanged. After kDataLoss the file is of no use: rebuild.
+// Confined to one thread at a time (look-ups use scratch memory of the object). After
+// kResourceExhausted the content is unchanged. After kDataLoss the file is of no use: rebuild.
 //
-// Changes belong to a step. A step that a redo file stands behind is opened with BeginStep; a kill within it is repaired by
-// applying the redo again. Changes outside such a step (first load, catch-up) open an unlogged step by themselves: a kill
-// within it makes Open answer kFailedPrecondition. FinishStep ends both.
+// Changes belong to a step. A step that a redo file stands behind is opened with BeginStep; a kill
+// within it is repaired by applying the redo again. Changes outside such a step (first load,
+// catch-up) open an unlogged step by themselves: a kill within it makes Open answer
+// kFailedPrecondition. FinishStep ends both.
 class RowIndex {
  public:
   // A new, empty index in place of whatever is at `path`.
-  static absl::StatusOr<std::unique_ptr<RowIndex>> Create(const std::string& path, const RowIndexOptions& options);
-  // kNotFound: no file. kFailedPrecondition: cannot be trusted (other boot of the machine without a clean close, killed within
-  // an unlogged step, other format version): rebuild. kDataLoss: damaged: rebuild. kUnavailable: open in another process.
+  static absl::StatusOr<std::unique_ptr<RowIndex>> Create(const std::string& path,
+                                                          const RowIndexOptions& options);
+  // kNotFound: no file. kFailedPrecondition: cannot be trusted (other boot of the machine without a
+  // clean close, killed within an unlogged step, other format version): rebuild. kDataLoss:
+  // damaged: rebuild. kUnavailable: open in another process.
   static absl::StatusOr<std::unique_ptr<RowIndex>> Open(const std::string& path);
-  // A map of the same structure in a nameless file of `folder`, which is gone with the object or the process.
-  static absl::StatusOr<std::unique_ptr<RowIndex>> CreateScratch(const std::string& folder,
-                                                                 const std::array<uint64_t, 2>& seed);
+  // A map of the same structure in a nameless file of `folder`, which is gone with the object or
+  // the process.
+  static absl::StatusOr<std::unique_ptr<RowIndex>> CreateScratch(
+      const std::string& folder, const std::array<uint64_t, 2>& seed);
   // Leaves the file as a kill would; see Close.
   ~RowIndex();
 
@@ -88,21 +94,24 @@ class RowIndex {
   absl::Status ApplyAndFetch(std::span<const IndexChange> changes, std::span<RowLocation> previous);
   // Removes everything and gives the space back (TRUNCATE).
   absl::Status Clear();
-  // Removes the entries that point to files of which `gone` is true; returns how many. Reads the whole index.
+  // Removes the entries that point to files of which `gone` is true; returns how many. Reads the
+  // whole index.
   absl::StatusOr<uint64_t> Sweep(absl::FunctionRef<bool(FileNumber)> gone);
   // Each entry once, in no particular order.
   void ForEachEntry(absl::FunctionRef<void(const Hash128&, RowLocation)> visit) const;
 
-  // Opens a step that leads to `child` and has a complete redo file. Opening the interrupted one again is allowed.
+  // Opens a step that leads to `child` and has a complete redo file. Opening the interrupted one
+  // again is allowed.
   absl::Status BeginStep(SnapshotId child);
   // The content now belongs to `state`. The last store of a step.
   absl::Status FinishStep(const IndexState& state);
-  // The child snapshot of a redo step that a kill has interrupted: the content lies between two snapshots until that redo is
-  // applied again. Nothing else may be done with it.
+  // The child snapshot of a redo step that a kill has interrupted: the content lies between two
+  // snapshots until that redo is applied again. Nothing else may be done with it.
   std::optional<SnapshotId> interrupted_step() const;
 
-  // Syncs the data, then sets the clean flag, then syncs that; only such a file outlives a restart of the machine.
-  // kFailedPrecondition, and no flag, within a step. The object is of no use afterwards.
+  // Syncs the data, then sets the clean flag, then syncs that; only such a file outlives a restart
+  // of the machine. kFailedPrecondition, and no flag, within a step. The object is of no use
+  // afterwards.
   absl::Status Close();
 
   uint64_t size() const;

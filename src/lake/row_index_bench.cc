@@ -1,7 +1,9 @@
-// The row index beside its bare reference: look-ups with update at 10 M rows, batches of 20,000 random keys.
+// The row index beside its bare reference: look-ups with update at 10 M rows, batches of 20,000
+// random keys.
 //
-// `lake_bench --benchmark_format=json` is what the measure `row-index` of bench/ reads; items_per_second is keys a second.
-// FJORD_BENCH_ROWS changes the number of rows, FJORD_BENCH_FOLDER the place of the file (default: the current folder).
+// `lake_bench --benchmark_format=json` is what the measure `row-index` of bench/ reads;
+// items_per_second is keys a second. FJORD_BENCH_ROWS changes the number of rows,
+// FJORD_BENCH_FOLDER the place of the file (default: the current folder).
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -61,7 +63,8 @@ RowIndex& FilledIndex() {
   return *index;
 }
 
-void RandomBatch(std::mt19937_64& random, std::vector<Hash128>& keys, std::vector<IndexChange>& changes) {
+void RandomBatch(std::mt19937_64& random, std::vector<Hash128>& keys,
+                 std::vector<IndexChange>& changes) {
   keys.resize(kBatch);
   changes.resize(kBatch);
   for (size_t i = 0; i < kBatch; ++i) {
@@ -86,7 +89,8 @@ void LookUpWithUpdate(benchmark::State& state) {
   }
   state.SetItemsProcessed(static_cast<int64_t>(state.iterations() * kBatch));
   state.counters["rows"] = static_cast<double>(index.size());
-  state.counters["file_bytes_per_row"] = static_cast<double>(index.mapped_bytes()) / static_cast<double>(index.size());
+  state.counters["file_bytes_per_row"] =
+      static_cast<double>(index.mapped_bytes()) / static_cast<double>(index.size());
 }
 BENCHMARK(LookUpWithUpdate)->Unit(benchmark::kMillisecond)->MinTime(3);
 
@@ -123,7 +127,8 @@ void RemoveAndPutBack(benchmark::State& state) {
 }
 BENCHMARK(RemoveAndPutBack)->Unit(benchmark::kMillisecond)->MinTime(2);
 
-// After a start: nothing of the file is in memory. Stays below the others by what the disk can read.
+// After a start: nothing of the file is in memory. Stays below the others by what the disk can
+// read.
 void LookUpOnDisk(benchmark::State& state) {
   constexpr size_t kColdBatch = 2'000;  // few enough that hardly two of them share a page
   const std::string path = Folder() + "/row_index_bench.rows";
@@ -137,7 +142,8 @@ void LookUpOnDisk(benchmark::State& state) {
       if (!(*index)->Apply(batch).ok()) return state.SkipWithError("apply");
       batch.clear();
     }
-    if (!(*index)->FinishStep({}).ok() || !(*index)->Close().ok()) return state.SkipWithError("close");
+    if (!(*index)->FinishStep({}).ok() || !(*index)->Close().ok())
+      return state.SkipWithError("close");
   }
   std::mt19937_64 random(45);
   std::vector<Hash128> keys;
@@ -165,7 +171,8 @@ void FirstLoad(benchmark::State& state) {
     auto index = RowIndex::CreateScratch(Folder(), {1, 2});
     if (!index.ok()) return state.SkipWithError("create");
     for (uint64_t row = 0; row < kLoaded; row += batch.size()) {
-      for (size_t i = 0; i < batch.size(); ++i) batch[i] = {KeyOf(row + i), {FileNumber(1), RowPosition(0)}};
+      for (size_t i = 0; i < batch.size(); ++i)
+        batch[i] = {KeyOf(row + i), {FileNumber(1), RowPosition(0)}};
       if (!(*index)->Apply(batch).ok()) return state.SkipWithError("apply");
     }
   }
@@ -173,7 +180,8 @@ void FirstLoad(benchmark::State& state) {
 }
 BENCHMARK(FirstLoad)->Unit(benchmark::kMillisecond);
 
-// The bare reference: a look-up with update in the standard library's hash map, in memory, nothing kept over a kill.
+// The bare reference: a look-up with update in the standard library's hash map, in memory, nothing
+// kept over a kill.
 void ReferenceUnorderedMap(benchmark::State& state) {
   struct FirstWord {
     size_t operator()(const Hash128& key) const { return key.low; }

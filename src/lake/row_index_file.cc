@@ -18,7 +18,9 @@ constexpr uint64_t kSegmentsWhenEmpty = 2;
 uint32_t NextSlot(uint32_t slot) { return slot + 1 == kSlotsPerSegment ? 0 : slot + 1; }
 
 // Steps forward from one slot to another, around the end.
-uint32_t Distance(uint32_t from, uint32_t to) { return to >= from ? to - from : to + kSlotsPerSegment - from; }
+uint32_t Distance(uint32_t from, uint32_t to) {
+  return to >= from ? to - from : to + kSlotsPerSegment - from;
+}
 
 uint32_t CountOf(const RowIndexSlot* slots) {
   uint32_t count = 0;
@@ -34,11 +36,13 @@ void InsertPlain(RowIndexSlot* slots, const RowIndexSlot& entry, int depth) {
 }
 
 absl::Status Damaged(std::string_view what) {
-  return absl::DataLossError(StrCat("row index is damaged (", what, "); it is rebuilt from the lake"));
+  return absl::DataLossError(
+      StrCat("row index is damaged (", what, "); it is rebuilt from the lake"));
 }
 
 absl::Status NotTrusted(std::string_view why) {
-  return absl::FailedPreconditionError(StrCat("row index cannot be trusted (", why, "); it is rebuilt from the lake"));
+  return absl::FailedPreconditionError(
+      StrCat("row index cannot be trusted (", why, "); it is rebuilt from the lake"));
 }
 
 }  // namespace
@@ -52,7 +56,8 @@ absl::StatusOr<std::array<uint64_t, 2>> BootId() {
     const auto second = ParseInt<uint64_t>(std::string_view(text).substr(16), 16);
     if (first && second) return std::array<uint64_t, 2>{*first, *second};
   }
-  return absl::FailedPreconditionError("cannot read this boot's id from /proc/sys/kernel/random/boot_id");
+  return absl::FailedPreconditionError(
+      "cannot read this boot's id from /proc/sys/kernel/random/boot_id");
 }
 
 absl::StatusOr<std::unique_ptr<RowIndexFile>> RowIndexFile::Create(std::unique_ptr<MappedFile> file,
@@ -82,7 +87,8 @@ void RowIndexFile::Format(const RowIndexOptions& options) {
   header.seed[0] = options.seed[0];
   header.seed[1] = options.seed[1];
   std::memcpy(header.table_uuid, options.table_uuid.data(), options.table_uuid.size());
-  header.identity_crc = Crc32c({reinterpret_cast<const char*>(&header), offsetof(RowIndexHeader, identity_crc)});
+  header.identity_crc =
+      Crc32c({reinterpret_cast<const char*>(&header), offsetof(RowIndexHeader, identity_crc)});
   header.snapshot = static_cast<uint64_t>(options.state.snapshot.value);
   header.timeline = options.state.timeline.value;
   header.lsn = options.state.lsn.value;
@@ -109,11 +115,14 @@ absl::StatusOr<std::unique_ptr<RowIndexFile>> RowIndexFile::Open(std::unique_ptr
 
 absl::Status RowIndexFile::CheckIdentity() const {
   const RowIndexHeader& h = *header_;
-  if (std::memcmp(h.magic, kRowIndexMagic, sizeof(h.magic)) != 0) return Damaged("it does not begin with FJROWIDX");
+  if (std::memcmp(h.magic, kRowIndexMagic, sizeof(h.magic)) != 0)
+    return Damaged("it does not begin with FJROWIDX");
   if (h.version != kRowIndexVersion) {
-    return NotTrusted(StrCat("format version ", h.version, ", this program knows ", kRowIndexVersion));
+    return NotTrusted(
+        StrCat("format version ", h.version, ", this program knows ", kRowIndexVersion));
   }
-  if (h.identity_crc != Crc32c({base_, offsetof(RowIndexHeader, identity_crc)})) return Damaged("checksum of its identity");
+  if (h.identity_crc != Crc32c({base_, offsetof(RowIndexHeader, identity_crc)}))
+    return Damaged("checksum of its identity");
   if (h.segment_bytes != kSegmentBytes) return Damaged("segment size");
   return absl::OkStatus();
 }
@@ -126,13 +135,16 @@ absl::Status RowIndexFile::CheckTrust() const {
       return NotTrusted("the machine went down before it was closed");
     }
   }
-  if (step() == RowIndexStep::kUnlogged) return NotTrusted("the process was killed while it was built");
+  if (step() == RowIndexStep::kUnlogged)
+    return NotTrusted("the process was killed while it was built");
   const uint64_t depth = h.directory >> 32;
   if (depth < kDirectoryDepthMin || depth > kDirectoryDepthMax) return Damaged("directory depth");
   const uint64_t run = static_cast<uint32_t>(h.directory);
-  const uint64_t run_segments = depth > kDirectoryDepthInside ? (uint64_t{8} << depth) / kSegmentBytes : 0;
+  const uint64_t run_segments =
+      depth > kDirectoryDepthInside ? (uint64_t{8} << depth) / kSegmentBytes : 0;
   if ((run == 0) != (run_segments == 0)) return Damaged("place of the directory");
-  if (h.segments * kSegmentBytes > file_->size() || run + run_segments > h.segments || h.spare >= h.segments) {
+  if (h.segments * kSegmentBytes > file_->size() || run + run_segments > h.segments ||
+      h.spare >= h.segments) {
     return Damaged("the file is too short");
   }
   if (h.clean != 0 && h.clean_crc != CleanCrc()) return Damaged("checksum of its directory");
@@ -145,7 +157,8 @@ void RowIndexFile::LoadPointers() {
   depth_ = static_cast<int>(header_->directory >> 32);
   directory_shift_ = 64 - depth_;
   const uint32_t run = static_cast<uint32_t>(header_->directory);
-  directory_ = reinterpret_cast<uint64_t*>(run == 0 ? base_ + (uint64_t{8} << depth_) : base_ + kSegmentBytes * run);
+  directory_ = reinterpret_cast<uint64_t*>(run == 0 ? base_ + (uint64_t{8} << depth_)
+                                                    : base_ + kSegmentBytes * run);
 }
 
 uint64_t RowIndexFile::CleanCrc() const {
@@ -166,8 +179,9 @@ RowIndexFile::Segment RowIndexFile::SegmentAt(uint64_t directory_index) const {
 }
 
 IndexState RowIndexFile::state() const {
-  return {SnapshotId(static_cast<int64_t>(header_->snapshot)), TimelineId(static_cast<uint32_t>(header_->timeline)),
-          Lsn(header_->lsn), header_->generation};
+  return {SnapshotId(static_cast<int64_t>(header_->snapshot)),
+          TimelineId(static_cast<uint32_t>(header_->timeline)), Lsn(header_->lsn),
+          header_->generation};
 }
 
 void RowIndexFile::BurnFuse() {
@@ -175,7 +189,8 @@ void RowIndexFile::BurnFuse() {
   --fuse_;
 }
 
-// --- Repair ---------------------------------------------------------------------------------------------------------
+// --- Repair
+// ---------------------------------------------------------------------------------------------------------
 
 absl::Status RowIndexFile::Repair() {
   if (header_->clearing != 0) {
@@ -185,8 +200,10 @@ absl::Status RowIndexFile::Repair() {
   LoadPointers();
   if (header_->split_old != 0) {
     const DirectoryWord low{header_->split_low};
-    if (low.depth() < 1 || low.depth() > depth_ || header_->split_base + 2 * WordsOf(low) > directory_size() ||
-        header_->split_old >= header_->segments || header_->split_segments * kSegmentBytes > file_->size()) {
+    if (low.depth() < 1 || low.depth() > depth_ ||
+        header_->split_base + 2 * WordsOf(low) > directory_size() ||
+        header_->split_old >= header_->segments ||
+        header_->split_segments * kSegmentBytes > file_->size()) {
       return Damaged("record of a split");
     }
     FinishSplit();
@@ -201,7 +218,8 @@ absl::Status RowIndexFile::Repair() {
 absl::Status RowIndexFile::RepairWork() {
   const uint32_t segment = static_cast<uint32_t>(header_->work >> 32);
   const uint32_t hole = static_cast<uint32_t>(header_->work);
-  if (segment == 0 || segment >= header_->segments || hole > kSlotsPerSegment) return Damaged("record of work");
+  if (segment == 0 || segment >= header_->segments || hole > kSlotsPerSegment)
+    return Damaged("record of work");
   for (uint64_t i = 0; i < directory_size(); ++i) {
     const DirectoryWord word{directory_[i]};
     if (word.segment() != segment) continue;
@@ -225,7 +243,8 @@ absl::Status RowIndexFile::LoadDirectory() {
       return Damaged("directory");
     }
     for (uint64_t i = 1; i < words; ++i) {
-      if (directory_[first + i] != DirectoryWord::Of(word.segment(), word.depth(), 0).word) return Damaged("directory");
+      if (directory_[first + i] != DirectoryWord::Of(word.segment(), word.depth(), 0).word)
+        return Damaged("directory");
     }
     size_ += word.count();
     first += words;
@@ -237,17 +256,20 @@ absl::Status RowIndexFile::Verify() const {
   uint64_t total = 0;
   for (uint64_t i = 0; i < directory_size();) {
     const Segment segment = SegmentAt(i);
-    if (CountOf(segment.slots) != segment.word.count()) return Damaged(StrCat("count of segment ", segment.word.segment()));
+    if (CountOf(segment.slots) != segment.word.count())
+      return Damaged(StrCat("count of segment ", segment.word.segment()));
     for (uint32_t slot = 0; slot < kSlotsPerSegment; ++slot) {
       const RowIndexSlot& entry = segment.slots[slot];
       if (entry.location == 0) continue;
       const uint64_t index = entry.high >> directory_shift_;
-      if (index < segment.first || index >= segment.end) return Damaged("an entry is in a foreign segment");
+      if (index < segment.first || index >= segment.end)
+        return Damaged("an entry is in a foreign segment");
       uint32_t at = HomeSlot(entry.high, segment.word.depth());
       for (; at != slot; at = NextSlot(at)) {
         const RowIndexSlot& other = segment.slots[at];
         if (other.location == 0) return Damaged("an entry cannot be found");
-        if (other.low == entry.low && other.high == entry.high) return Damaged("an entry is there twice");
+        if (other.low == entry.low && other.high == entry.high)
+          return Damaged("an entry is there twice");
       }
     }
     total += segment.word.count();
@@ -256,12 +278,13 @@ absl::Status RowIndexFile::Verify() const {
   return total == size_ ? absl::OkStatus() : Damaged("number of entries");
 }
 
-// --- Changes --------------------------------------------------------------------------------------------------------
+// --- Changes
+// --------------------------------------------------------------------------------------------------------
 
 absl::Status RowIndexFile::MarkDirty() {
   if (dirty_) return absl::OkStatus();
-  // The flag must be off on the disk before any changed page gets there: a machine that goes down later must not find a
-  // clean file with half of the changes.
+  // The flag must be off on the disk before any changed page gets there: a machine that goes down
+  // later must not find a clean file with half of the changes.
   ASSIGN_OR_RETURN(const auto boot, BootId());
   Store(header_->boot_id[0], boot[0]);
   Store(header_->boot_id[1], boot[1]);
@@ -273,7 +296,8 @@ absl::Status RowIndexFile::MarkDirty() {
 
 absl::Status RowIndexFile::BeginChanges() {
   RETURN_IF_ERROR(MarkDirty());
-  if (step() == RowIndexStep::kNone) Store(header_->step, static_cast<uint64_t>(RowIndexStep::kUnlogged));
+  if (step() == RowIndexStep::kNone)
+    Store(header_->step, static_cast<uint64_t>(RowIndexStep::kUnlogged));
   return absl::OkStatus();
 }
 
@@ -289,7 +313,8 @@ void RowIndexFile::CloseHole(uint32_t segment, int depth, uint32_t hole) {
     // An entry may move back to the hole unless its home lies behind it.
     if (Distance(HomeSlot(slots[at].high, depth), at) < Distance(hole, at)) continue;
     PutEntry(slots[hole], {slots[at].low, slots[at].high}, slots[at].location);
-    // One store makes the copy valid and the original the hole, so no entry is ever twice or not at all.
+    // One store makes the copy valid and the original the hole, so no entry is ever twice or not at
+    // all.
     Store(header_->work, uint64_t{segment} << 32 | (at + 1));
     hole = at;
   }
@@ -299,7 +324,8 @@ void RowIndexFile::CloseHole(uint32_t segment, int depth, uint32_t hole) {
 
 void RowIndexFile::SetCount(const Segment& segment, uint32_t count) {
   size_ = size_ + count - segment.word.count();
-  Store(directory_[segment.first], DirectoryWord::Of(segment.word.segment(), segment.word.depth(), count).word);
+  Store(directory_[segment.first],
+        DirectoryWord::Of(segment.word.segment(), segment.word.depth(), count).word);
 }
 
 absl::Status RowIndexFile::EnsureSegments(uint64_t segments) {
@@ -313,14 +339,16 @@ absl::Status RowIndexFile::EnsureSegments(uint64_t segments) {
 
 absl::Status RowIndexFile::DoubleDirectory() {
   const int depth = depth_ + 1;
-  if (depth > kDirectoryDepthMax) return absl::ResourceExhaustedError("row index has reached its largest size, 1 TiB");
+  if (depth > kDirectoryDepthMax)
+    return absl::ResourceExhaustedError("row index has reached its largest size, 1 TiB");
   const uint64_t bytes = uint64_t{8} << depth;
   uint64_t run = 0;
   if (depth > kDirectoryDepthInside) {
     run = header_->segments;
     RETURN_IF_ERROR(EnsureSegments(run + bytes / kSegmentBytes));
   }
-  auto* doubled = reinterpret_cast<uint64_t*>(run == 0 ? base_ + bytes : base_ + kSegmentBytes * run);
+  auto* doubled =
+      reinterpret_cast<uint64_t*>(run == 0 ? base_ + bytes : base_ + kSegmentBytes * run);
   for (uint64_t i = 0; i < directory_size(); ++i) {
     const DirectoryWord word{directory_[i]};
     doubled[2 * i] = word.word;
@@ -352,7 +380,8 @@ absl::Status RowIndexFile::Split(uint64_t high) {
   return absl::OkStatus();
 }
 
-void RowIndexFile::Distribute(const Segment& old, RowIndexSlot* low, RowIndexSlot* high, uint32_t counts[2]) {
+void RowIndexFile::Distribute(const Segment& old, RowIndexSlot* low, RowIndexSlot* high,
+                              uint32_t counts[2]) {
   file_->WillNeed(old.slots, kSegmentBytes);
   std::memset(static_cast<void*>(low), 0, kSegmentBytes);
   std::memset(static_cast<void*>(high), 0, kSegmentBytes);
@@ -366,11 +395,12 @@ void RowIndexFile::Distribute(const Segment& old, RowIndexSlot* low, RowIndexSlo
   }
 }
 
-// Every store here may be repeated. While only some words are flipped each key still has exactly one segment, whose content
-// is the same in the old one and the new one.
+// Every store here may be repeated. While only some words are flipped each key still has exactly
+// one segment, whose content is the same in the old one and the new one.
 void RowIndexFile::FinishSplit() {
   const uint64_t base = header_->split_base;
-  for (const DirectoryWord word : {DirectoryWord{header_->split_low}, DirectoryWord{header_->split_high}}) {
+  for (const DirectoryWord word :
+       {DirectoryWord{header_->split_low}, DirectoryWord{header_->split_high}}) {
     const uint64_t words = WordsOf(word);
     const uint64_t first = base + (word.word == header_->split_low ? 0 : words);
     Store(directory_[first], word.word);
@@ -392,7 +422,8 @@ absl::Status RowIndexFile::Clear() {
 void RowIndexFile::FinishClear() {
   Store(header_->directory, uint64_t{kDirectoryDepthMin} << 32);
   LoadPointers();
-  for (uint64_t i = 0; i < directory_size(); ++i) Store(directory_[i], DirectoryWord::Of(kFirstSegment, 0, 0).word);
+  for (uint64_t i = 0; i < directory_size(); ++i)
+    Store(directory_[i], DirectoryWord::Of(kFirstSegment, 0, 0).word);
   std::memset(static_cast<void*>(Slots(kFirstSegment)), 0, kSegmentBytes);
   Store(header_->segments, kSegmentsWhenEmpty);
   Store(header_->spare, 0);
@@ -402,12 +433,15 @@ void RowIndexFile::FinishClear() {
   size_ = 0;
 }
 
-// --- Steps and close ------------------------------------------------------------------------------------------------
+// --- Steps and close
+// ------------------------------------------------------------------------------------------------
 
 absl::Status RowIndexFile::BeginStep(SnapshotId child) {
   if (step() != RowIndexStep::kNone) {
-    if (step() == RowIndexStep::kRedo && static_cast<int64_t>(header_->step_child) == child.value) return absl::OkStatus();
-    return absl::FailedPreconditionError(StrCat("row index is within another step than that to snapshot ", child.value));
+    if (step() == RowIndexStep::kRedo && static_cast<int64_t>(header_->step_child) == child.value)
+      return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        StrCat("row index is within another step than that to snapshot ", child.value));
   }
   RETURN_IF_ERROR(MarkDirty());
   Store(header_->step_child, static_cast<uint64_t>(child.value));
@@ -420,7 +454,8 @@ absl::Status RowIndexFile::FinishStep(const IndexState& state) {
   Store(header_->timeline, state.timeline.value);
   Store(header_->lsn, state.lsn.value);
   Store(header_->generation, state.generation);
-  // After the rest: the child's snapshot in an open step says that only the next store is missing (Repair).
+  // After the rest: the child's snapshot in an open step says that only the next store is missing
+  // (Repair).
   Store(header_->snapshot, static_cast<uint64_t>(state.snapshot.value));
   Store(header_->step, static_cast<uint64_t>(RowIndexStep::kNone));
   return absl::OkStatus();
@@ -428,7 +463,8 @@ absl::Status RowIndexFile::FinishStep(const IndexState& state) {
 
 absl::Status RowIndexFile::Close() {
   if (step() != RowIndexStep::kNone) {
-    return absl::FailedPreconditionError("row index is within a step; it cannot be closed as clean");
+    return absl::FailedPreconditionError(
+        "row index is within a step; it cannot be closed as clean");
   }
   Store(header_->clean_crc, CleanCrc());
   RETURN_IF_ERROR(file_->Sync());

@@ -1,8 +1,9 @@
-// The bytes of a row index: header, directory, segments, and the repair of what a kill has left half done.
+// The bytes of a row index: header, directory, segments, and the repair of what a kill has left
+// half done.
 //
-// docs/formats/row-index.md describes the layout. A kill keeps every store up to some moment and none after it, so everything
-// here is a matter of the order of stores: each one to bytes that are in use goes through Store, which is not reordered, and tests
-// stop the world after any of them.
+// docs/formats/row-index.md describes the layout. A kill keeps every store up to some moment and
+// none after it, so everything here is a matter of the order of stores: each one to bytes that are
+// in use goes through Store, which is not reordered, and tests stop the world after any of them.
 #pragma once
 
 #include <array>
@@ -20,8 +21,9 @@
 
 namespace fjord {
 
-// One entry. `location` is file number << 32 | position; it is 0 exactly when the slot is empty, so every hash is a valid key.
-// It is stored last, and alone when a row moves: one aligned word, never half written.
+// One entry. `location` is file number << 32 | position; it is 0 exactly when the slot is empty, so
+// every hash is a valid key. It is stored last, and alone when a row moves: one aligned word, never
+// half written.
 struct RowIndexSlot {
   uint64_t low;
   uint64_t high;
@@ -41,7 +43,8 @@ struct RowIndexHeader {
   // Trust.
   uint64_t boot_id[2];
   uint64_t clean;
-  uint64_t clean_crc;  // CRC-32C of `snapshot` … end of header and of the directory, at a clean close
+  uint64_t
+      clean_crc;  // CRC-32C of `snapshot` … end of header and of the directory, at a clean close
 
   // What the content belongs to. Rewritten only while `step` is not 0.
   uint64_t snapshot;
@@ -55,8 +58,9 @@ struct RowIndexHeader {
   uint64_t directory;  // depth << 32 | first segment of its run; 0: inside segment 0
   uint64_t segments;   // in use, this one included; the file may be longer
   uint64_t spare;      // a segment to use next, or 0
-  uint64_t work;       // segment << 32 | slot + 1 of its hole; segment << 32: no hole; 0: no segment in work
-  uint64_t clearing;   // 1: Clear is under way
+  uint64_t
+      work;  // segment << 32 | slot + 1 of its hole; segment << 32: no hole; 0: no segment in work
+  uint64_t clearing;  // 1: Clear is under way
 
   // A split under way: valid while split_old is not 0.
   uint64_t split_base;      // first directory word of the old segment
@@ -77,13 +81,15 @@ inline constexpr uint64_t kSegmentBytes = 256 * 1024;
 inline constexpr uint32_t kSlotsPerSegment = kSegmentBytes / sizeof(RowIndexSlot);  // 10,922
 // A segment that would get more entries than this is split first: 80 %.
 inline constexpr uint32_t kEntriesPerSegmentMax = kSlotsPerSegment * 4 / 5;
-// The directory of depth d has 2^d words at byte 8 << d of segment 0, which therefore holds depths 9 … 14 side by side.
+// The directory of depth d has 2^d words at byte 8 << d of segment 0, which therefore holds depths
+// 9 … 14 side by side.
 inline constexpr int kDirectoryDepthMin = 9;
 inline constexpr int kDirectoryDepthInside = 14;
 inline constexpr int kDirectoryDepthMax = 22;  // 1 TiB of segments
 
-// A directory word: segment number, its depth (how many top bits its keys have in common) and its number of entries. The
-// count is kept in the first of the words that name the segment; it is 0 in the others.
+// A directory word: segment number, its depth (how many top bits its keys have in common) and its
+// number of entries. The count is kept in the first of the words that name the segment; it is 0 in
+// the others.
 struct DirectoryWord {
   uint64_t word;
   static DirectoryWord Of(uint32_t segment, int depth, uint32_t count) {
@@ -94,9 +100,11 @@ struct DirectoryWord {
   uint32_t count() const { return static_cast<uint32_t>(word >> 40); }
 };
 
-// The home slot of a hash in a segment of that depth: in the order of the hash, so that a batch sorted by hash walks forward.
+// The home slot of a hash in a segment of that depth: in the order of the hash, so that a batch
+// sorted by hash walks forward.
 inline uint32_t HomeSlot(uint64_t high, int depth) {
-  return static_cast<uint32_t>(static_cast<unsigned __int128>(high << depth) * kSlotsPerSegment >> 64);
+  return static_cast<uint32_t>(static_cast<unsigned __int128>(high << depth) * kSlotsPerSegment >>
+                               64);
 }
 
 inline uint64_t PackLocation(RowLocation location) {
@@ -137,9 +145,12 @@ class RowIndexFile {
     return Slots(word.segment()) + HomeSlot(high, word.depth());
   }
 
-  // The changing operations. All of them come after BeginChanges; those of entries between BeginWork and EndWork.
+  // The changing operations. All of them come after BeginChanges; those of entries between
+  // BeginWork and EndWork.
   absl::Status BeginChanges();
-  void BeginWork(const Segment& segment) { Store(header_->work, uint64_t{segment.word.segment()} << 32); }
+  void BeginWork(const Segment& segment) {
+    Store(header_->work, uint64_t{segment.word.segment()} << 32);
+  }
   void PutEntry(RowIndexSlot& slot, const Hash128& key, uint64_t location) {
     Store(slot.low, key.low);
     Store(slot.high, key.high);
@@ -164,7 +175,8 @@ class RowIndexFile {
   uint64_t size() const { return size_; }
   MappedFile& file() { return *file_; }
 
-  // kDataLoss says what is wrong, when an entry cannot be found or a count is off. Reads everything.
+  // kDataLoss says what is wrong, when an entry cannot be found or a count is off. Reads
+  // everything.
   absl::Status Verify() const;
   // Tests: throws StoppedForTest in place of the store after `stores` more.
   void StopAfter(uint64_t stores) {
@@ -177,7 +189,8 @@ class RowIndexFile {
   explicit RowIndexFile(std::unique_ptr<MappedFile> file) : file_(std::move(file)) {}
 
   void Store(uint64_t& at, uint64_t value) {
-    if (fuse_lit_) [[unlikely]] BurnFuse();
+    if (fuse_lit_) [[unlikely]]
+      BurnFuse();
     // A kill comes between two instructions, so only the compiler could reorder.
     std::atomic_signal_fence(std::memory_order_seq_cst);
     std::atomic_ref<uint64_t>(at).store(value, std::memory_order_relaxed);
@@ -212,7 +225,7 @@ class RowIndexFile {
   uint64_t* directory_ = nullptr;
   int depth_ = 0;
   int directory_shift_ = 0;
-  uint64_t size_ = 0;    // the sum of the directory's counts
+  uint64_t size_ = 0;   // the sum of the directory's counts
   bool dirty_ = false;  // the clean flag is off on the disk too
   bool fuse_lit_ = false;
   uint64_t fuse_ = 0;

@@ -1,7 +1,8 @@
-// The process dies at any moment: between a redo and the map, and within every operation of the map.
+// The process dies at any moment: between a redo and the map, and within every operation of the
+// map.
 //
-// Two ways. The simulated stop ends the world after the n-th store, for every n, which a kill cannot miss but a test that
-// kills at random can. The real one forks and sends SIGKILL.
+// Two ways. The simulated stop ends the world after the n-th store, for every n, which a kill
+// cannot miss but a test that kills at random can. The real one forks and sends SIGKILL.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -61,10 +62,14 @@ OpenTable ReopenTable(const TableFiles& paths) {
 
 void WriteRedo(const std::string& path, SnapshotId parent, SnapshotId child, RedoHeader::Base base,
                std::span<const IndexChange> changes) {
-  const RedoHeader header{.table_uuid = kTable, .parent = parent, .child = {child, TimelineId(1), Lsn(2), 1}, .base = base};
+  const RedoHeader header{.table_uuid = kTable,
+                          .parent = parent,
+                          .child = {child, TimelineId(1), Lsn(2), 1},
+                          .base = base};
   auto writer = *RedoWriter::Create(path, header);
   RegistryStep step;
-  step.added.push_back({.number = FileNumber(static_cast<uint32_t>(child.value)), .path = StrCat("file-", child.value)});
+  step.added.push_back({.number = FileNumber(static_cast<uint32_t>(child.value)),
+                        .path = StrCat("file-", child.value)});
   ASSERT_TRUE(writer->AddFiles(step).ok());
   ASSERT_TRUE(writer->AddChanges(changes).ok());
   ASSERT_TRUE(writer->Finish().ok());
@@ -92,12 +97,15 @@ void PrintTo(const Scenario& scenario, std::ostream* out) { *out << scenario.nam
 // By key. (A map would take most of the time of these tests.)
 std::vector<IndexChange> SortedContent(const RowIndex& index) {
   std::vector<IndexChange> entries;
-  index.ForEachEntry([&](const Hash128& key, RowLocation location) { entries.push_back({key, location}); });
-  std::sort(entries.begin(), entries.end(), [](const IndexChange& a, const IndexChange& b) { return a.key < b.key; });
+  index.ForEachEntry(
+      [&](const Hash128& key, RowLocation location) { entries.push_back({key, location}); });
+  std::sort(entries.begin(), entries.end(),
+            [](const IndexChange& a, const IndexChange& b) { return a.key < b.key; });
   return entries;
 }
 
-// Keys of one run: the homes of all are within a few slots, at the end of a segment, so the run goes around to its front.
+// Keys of one run: the homes of all are within a few slots, at the end of a segment, so the run
+// goes around to its front.
 Hash128 CrowdedKey(uint64_t n) { return {n, ~uint64_t{0} - (n % 7) * 0x0000'0800'0000'0000}; }
 
 // Puts, moves and removals in one crowded run.
@@ -107,14 +115,16 @@ Scenario CrowdedScenario() {
   for (uint32_t n = 0; n < 100; ++n) s.before.push_back({TestKey(n), At(1, n)});
   for (uint32_t n = 0; n < 40; n += 3) s.step.push_back({CrowdedKey(n), kNoRow});
   for (uint32_t n = 1; n < 60; n += 3) s.step.push_back({CrowdedKey(n), At(2, n)});
-  for (uint32_t n = 50; n < 120; n += 10) s.step.push_back({TestKey(n), n % 20 == 0 ? kNoRow : At(2, n)});
+  for (uint32_t n = 50; n < 120; n += 10)
+    s.step.push_back({TestKey(n), n % 20 == 0 ? kNoRow : At(2, n)});
   return s;
 }
 
 // The first segment splits: all 512 words of the directory flip.
 Scenario SplitScenario() {
   Scenario s{.name = "Split"};
-  for (uint32_t n = 0; n < kEntriesPerSegmentMax - 5; ++n) s.before.push_back({TestKey(n), At(1, n)});
+  for (uint32_t n = 0; n < kEntriesPerSegmentMax - 5; ++n)
+    s.before.push_back({TestKey(n), At(1, n)});
   for (uint32_t n = 20'000; n < 20'010; ++n) s.step.push_back({TestKey(n), At(2, n)});
   for (uint32_t n = 0; n < 30; n += 10) s.step.push_back({TestKey(n), kNoRow});
   return s;
@@ -124,8 +134,11 @@ Scenario SplitScenario() {
 Scenario DoublingScenario() {
   Scenario s{.name = "Doubling"};
   std::mt19937_64 random(1);
-  const auto key = [&](uint64_t first_ten_bits) { return Hash128{random(), first_ten_bits << 54 | random() >> 10}; };
-  for (uint32_t n = 0; n < kEntriesPerSegmentMax - 5; ++n) s.before.push_back({key(0x154), At(1, n)});
+  const auto key = [&](uint64_t first_ten_bits) {
+    return Hash128{random(), first_ten_bits << 54 | random() >> 10};
+  };
+  for (uint32_t n = 0; n < kEntriesPerSegmentMax - 5; ++n)
+    s.before.push_back({key(0x154), At(1, n)});
   for (uint32_t n = 0; n < 100; ++n) s.before.push_back({key(0x155), At(1, n)});
   for (uint32_t n = 0; n < 10; ++n) s.step.push_back({key(0x154), At(2, n)});
   return s;
@@ -159,17 +172,20 @@ TEST_P(StopAfterEveryStore, TheRedoAppliedAgainGivesTheChild) {
   const std::vector<IndexChange> expected = scenario.Expected();
   CreateTable(paths, scenario.before);
   WriteRedo(paths.redo, kParent, kChild, scenario.base, scenario.step);
-  for (const std::string& path : {paths.rows, paths.files}) std::filesystem::copy_file(path, path + ".saved");
+  for (const std::string& path : {paths.rows, paths.files})
+    std::filesystem::copy_file(path, path + ".saved");
 
   uint64_t stop = 0;
   for (bool finished = false; !finished; ++stop) {
     for (const std::string& path : {paths.rows, paths.files}) {
-      std::filesystem::copy_file(path + ".saved", path, std::filesystem::copy_options::overwrite_existing);
+      std::filesystem::copy_file(path + ".saved", path,
+                                 std::filesystem::copy_options::overwrite_existing);
     }
     {
       OpenTable table = ReopenTable(paths);
       table.index->file_for_test().StopAfter(stop);
-      finished = Survives([&] { ASSERT_TRUE(ApplyRedo(paths.redo, *table.index, *table.registry).ok()); });
+      finished =
+          Survives([&] { ASSERT_TRUE(ApplyRedo(paths.redo, *table.index, *table.registry).ok()); });
     }
     // The repair is killed too, at some store of its own, before it may finish.
     OpenTable table = ReopenTable(paths);
@@ -181,8 +197,10 @@ TEST_P(StopAfterEveryStore, TheRedoAppliedAgainGivesTheChild) {
       table = ReopenTable(paths);
       ASSERT_NE(table.index, nullptr) << "stopped after store " << stop;
     }
-    ASSERT_TRUE(ApplyRedo(paths.redo, *table.index, *table.registry).ok()) << "stopped after store " << stop;
-    ASSERT_EQ(table.index->state(), (IndexState{kChild, TimelineId(1), Lsn(2), 1})) << "stopped after store " << stop;
+    ASSERT_TRUE(ApplyRedo(paths.redo, *table.index, *table.registry).ok())
+        << "stopped after store " << stop;
+    ASSERT_EQ(table.index->state(), (IndexState{kChild, TimelineId(1), Lsn(2), 1}))
+        << "stopped after store " << stop;
     ASSERT_EQ(table.index->interrupted_step(), std::nullopt) << "stopped after store " << stop;
     ASSERT_EQ(table.registry->snapshot(), kChild);
     ASSERT_NE(table.registry->FindPath("file-2"), nullptr);
@@ -193,11 +211,12 @@ TEST_P(StopAfterEveryStore, TheRedoAppliedAgainGivesTheChild) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, StopAfterEveryStore,
-                         testing::Values(CrowdedScenario(), SplitScenario(), DoublingScenario(), ClearScenario()),
+                         testing::Values(CrowdedScenario(), SplitScenario(), DoublingScenario(),
+                                         ClearScenario()),
                          [](const auto& info) { return info.param.name; });
 
-// One step after another in a child process that is killed again and again. What the parent knows is the list of steps; all
-// steps count as committed.
+// One step after another in a child process that is killed again and again. What the parent knows
+// is the list of steps; all steps count as committed.
 class KillLoop {
  public:
   explicit KillLoop(const TableFiles& paths) : paths_(paths) {}

@@ -19,7 +19,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::unique_ptr<RowIndex> MakeScratch(const ScopedFolder& folder) { return *RowIndex::CreateScratch(folder.path(), {1, 2}); }
+std::unique_ptr<RowIndex> MakeScratch(const ScopedFolder& folder) {
+  return *RowIndex::CreateScratch(folder.path(), {1, 2});
+}
 
 RowIndexOptions TestOptions() {
   return {.seed = {7, 8},
@@ -30,7 +32,8 @@ RowIndexOptions TestOptions() {
 TEST(RowIndex, AnEmptyIndexFindsNothing) {
   const ScopedFolder folder;
   const auto index = MakeScratch(folder);
-  const std::vector<Hash128> keys = {TestKey(1), TestKey(2), Hash128{}, Hash128{~uint64_t{0}, ~uint64_t{0}}};
+  const std::vector<Hash128> keys = {TestKey(1), TestKey(2), Hash128{},
+                                     Hash128{~uint64_t{0}, ~uint64_t{0}}};
   std::vector<RowLocation> found(keys.size(), At(9, 9));
   index->Find(keys, found);
   for (const RowLocation& location : found) EXPECT_FALSE(location.present());
@@ -42,7 +45,8 @@ TEST(RowIndex, EveryHashIsAValidKeyEvenZeroAndAllOnes) {
   IndexModel model;
   std::vector<IndexChange> changes;
   for (const uint64_t low : {uint64_t{0}, ~uint64_t{0}}) {
-    for (const uint64_t high : {uint64_t{0}, ~uint64_t{0}}) changes.push_back({{low, high}, At(1, 0)});
+    for (const uint64_t high : {uint64_t{0}, ~uint64_t{0}})
+      changes.push_back({{low, high}, At(1, 0)});
   }
   changes.push_back({TestKey(1), At(UINT32_MAX, UINT32_MAX)});
   ASSERT_TRUE(index->Apply(changes).ok());
@@ -55,8 +59,11 @@ TEST(RowIndex, OfChangesOfOneKeyTheLastWins) {
   const auto index = MakeScratch(folder);
   const Hash128 key = TestKey(5);
   std::vector<RowLocation> previous(4);
-  ASSERT_TRUE(index->ApplyAndFetch(std::vector<IndexChange>{{key, At(1, 1)}, {key, At(1, 2)}, {key, kNoRow}, {key, At(2, 3)}},
-                                   previous)
+  ASSERT_TRUE(index
+                  ->ApplyAndFetch(
+                      std::vector<IndexChange>{
+                          {key, At(1, 1)}, {key, At(1, 2)}, {key, kNoRow}, {key, At(2, 3)}},
+                      previous)
                   .ok());
   EXPECT_EQ(previous, (std::vector<RowLocation>{kNoRow, At(1, 1), At(1, 2), kNoRow}));
   ExpectEqualsModel(*index, {{key, At(2, 3)}});
@@ -96,7 +103,8 @@ TEST(RowIndex, GrowsFromNothingToTwoMillionEntries) {
   std::vector<IndexChange> changes;
   for (uint64_t row = 0; row < kRows;) {
     changes.clear();
-    for (; changes.size() < 50'000; ++row) changes.push_back({TestKey(row), At(1, static_cast<uint32_t>(row))});
+    for (; changes.size() < 50'000; ++row)
+      changes.push_back({TestKey(row), At(1, static_cast<uint32_t>(row))});
     ASSERT_TRUE(index->Apply(changes).ok());
   }
   ASSERT_EQ(index->size(), kRows);
@@ -105,7 +113,8 @@ TEST(RowIndex, GrowsFromNothingToTwoMillionEntries) {
   for (uint64_t row = 0; row < keys.size(); ++row) keys[row] = TestKey(row);
   std::vector<RowLocation> found(keys.size());
   index->Find(keys, found);
-  for (uint64_t row = 0; row < kRows; ++row) ASSERT_EQ(found[row], At(1, static_cast<uint32_t>(row)));
+  for (uint64_t row = 0; row < kRows; ++row)
+    ASSERT_EQ(found[row], At(1, static_cast<uint32_t>(row)));
   for (uint64_t row = kRows; row < keys.size(); ++row) ASSERT_FALSE(found[row].present());
   // Between 24 bytes at 80 % and at 40 % full, and the allocation ahead.
   EXPECT_LT(index->mapped_bytes(), kRows * 70);
@@ -133,7 +142,8 @@ TEST(RowIndex, MoreKeysOfOnePrefixThanASegmentHoldsAreRefusedWithoutAChange) {
   const ScopedFolder folder;
   const auto index = MakeScratch(folder);
   std::vector<IndexChange> changes;
-  for (uint64_t i = 0; i < kEntriesPerSegmentMax + 1; ++i) changes.push_back({{i, 0x1234'5678'9ABC'DEF0}, At(1, 1)});
+  for (uint64_t i = 0; i < kEntriesPerSegmentMax + 1; ++i)
+    changes.push_back({{i, 0x1234'5678'9ABC'DEF0}, At(1, 1)});
   EXPECT_EQ(index->Apply(changes).code(), absl::StatusCode::kResourceExhausted);
   ExpectEqualsModel(*index, {});
   changes.pop_back();
@@ -146,7 +156,8 @@ TEST(RowIndex, ManyChangesOfFewKeysDoNotGrowTheIndex) {
   const ScopedFolder folder;
   const auto index = MakeScratch(folder);
   std::vector<IndexChange> changes;
-  for (int i = 0; i < 100'000; ++i) changes.push_back({TestKey(i % 10), At(1, static_cast<uint32_t>(i))});
+  for (int i = 0; i < 100'000; ++i)
+    changes.push_back({TestKey(i % 10), At(1, static_cast<uint32_t>(i))});
   const uint64_t before = index->mapped_bytes();
   ASSERT_TRUE(index->Apply(changes).ok());
   EXPECT_EQ(index->size(), 10u);
@@ -177,7 +188,8 @@ TEST(RowIndex, SweepRemovesTheEntriesOfFilesThatAreGone) {
   ASSERT_TRUE(index->Apply(changes).ok());
   IndexModel model;
   ApplyToModel(model, changes);
-  const auto removed = std::erase_if(model, [](const auto& entry) { return entry.second.file.value % 3 == 0; });
+  const auto removed =
+      std::erase_if(model, [](const auto& entry) { return entry.second.file.value % 3 == 0; });
   const auto swept = index->Sweep([](FileNumber file) { return file.value % 3 == 0; });
   ASSERT_TRUE(swept.ok());
   EXPECT_EQ(*swept, removed);
@@ -190,7 +202,8 @@ TEST(RowIndex, HashIsTheKeyedHashOfTheTablesSeed) {
   EXPECT_EQ(index->Hash("key"), SipHash128({7, 8}, "key"));
 }
 
-// --- Disk full --------------------------------------------------------------------------------------------------------
+// --- Disk full
+// --------------------------------------------------------------------------------------------------------
 
 // Files of this process cannot get larger than `bytes` while it lives.
 class FileSizeLimit {
@@ -231,10 +244,12 @@ TEST(RowIndex, AFullDiskLeavesTheContentAsItWas) {
 TEST(RowIndex, CreateOnAFullDiskIsAnErrorAndNoSignal) {
   const ScopedFolder folder;
   const FileSizeLimit limit(100 * 1024);
-  EXPECT_EQ(RowIndex::Create(folder / "a", TestOptions()).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(RowIndex::Create(folder / "a", TestOptions()).status().code(),
+            absl::StatusCode::kResourceExhausted);
 }
 
-// --- Open and close -----------------------------------------------------------------------------------------------------
+// --- Open and close
+// -----------------------------------------------------------------------------------------------------
 
 void Overwrite(const std::string& path, uint64_t offset, std::string_view bytes) {
   std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
@@ -311,7 +326,8 @@ TEST(RowIndexOpen, TwoProcessesCannotHaveOneIndex) {
   const ScopedFolder folder;
   const auto first = *RowIndex::Create(folder / "a", TestOptions());
   EXPECT_EQ(RowIndex::Open(folder / "a").status().code(), absl::StatusCode::kUnavailable);
-  EXPECT_EQ(RowIndex::Create(folder / "a", TestOptions()).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(RowIndex::Create(folder / "a", TestOptions()).status().code(),
+            absl::StatusCode::kUnavailable);
 }
 
 TEST(RowIndexOpen, AnotherBootTrustsOnlyAClosedIndex) {
@@ -343,7 +359,9 @@ TEST(RowIndexOpen, TheFirstChangeTakesTheCleanFlagOff) {
 TEST(RowIndexOpen, AKillWithinAnUnloggedStepMeansRebuild) {
   const ScopedFolder folder;
   MakeIndex(folder / "a", Ending::kClose);
-  ASSERT_TRUE((*RowIndex::Open(folder / "a"))->Apply(std::vector<IndexChange>{{TestKey(1), At(1, 1)}}).ok());
+  ASSERT_TRUE((*RowIndex::Open(folder / "a"))
+                  ->Apply(std::vector<IndexChange>{{TestKey(1), At(1, 1)}})
+                  .ok());
   const auto index = RowIndex::Open(folder / "a");
   EXPECT_EQ(index.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(index.status().message()), HasSubstr("killed while it was built"));
@@ -374,7 +392,8 @@ TEST(RowIndexOpen, DamageIsDataLossAndAnotherVersionIsNot) {
       {"version", 8, std::string("\x02\0\0\0", 4), absl::StatusCode::kFailedPrecondition},
       {"seed", 16, "x", absl::StatusCode::kDataLoss},
       {"lsn", offsetof(RowIndexHeader, lsn), "x", absl::StatusCode::kDataLoss},
-      {"directory depth", offsetof(RowIndexHeader, directory) + 4, "\x40", absl::StatusCode::kDataLoss},
+      {"directory depth", offsetof(RowIndexHeader, directory) + 4, "\x40",
+       absl::StatusCode::kDataLoss},
       {"directory run", offsetof(RowIndexHeader, directory), "\x40", absl::StatusCode::kDataLoss},
       {"segments", offsetof(RowIndexHeader, segments) + 2, "\x40", absl::StatusCode::kDataLoss},
       {"directory word", 4096, "\xff", absl::StatusCode::kDataLoss},
@@ -403,7 +422,8 @@ TEST(RowIndexOpen, ScratchLeavesNoFile) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
-// --- The worked example of docs/formats/row-index.md --------------------------------------------------------------------
+// --- The worked example of docs/formats/row-index.md
+// --------------------------------------------------------------------
 
 std::string ReadBytes(const std::string& path, uint64_t offset, size_t size) {
   std::ifstream file(path, std::ios::binary);
@@ -415,10 +435,12 @@ std::string ReadBytes(const std::string& path, uint64_t offset, size_t size) {
 
 TEST(RowIndexFormat, TheWorkedExampleIsWhatTheProgramWrites) {
   const ScopedFolder folder;
-  auto index = *RowIndex::Create(folder / "a", {.seed = {0x0706050403020100, 0x0f0e0d0c0b0a0908}, .table_uuid = "example"});
+  auto index = *RowIndex::Create(
+      folder / "a", {.seed = {0x0706050403020100, 0x0f0e0d0c0b0a0908}, .table_uuid = "example"});
   const Hash128 key = index->Hash(Fixed64(42));
   ASSERT_TRUE(index->Apply(std::vector<IndexChange>{{key, At(3, 17)}}).ok());
-  ASSERT_TRUE(index->FinishStep({SnapshotId(0x1122334455), TimelineId(1), Lsn(0x16B374D848), 5}).ok());
+  ASSERT_TRUE(
+      index->FinishStep({SnapshotId(0x1122334455), TimelineId(1), Lsn(0x16B374D848), 5}).ok());
   ASSERT_TRUE(index->Close().ok());
   EXPECT_EQ(Hex(ReadBytes(folder / "a", 0, 80)),
             "464a524f574944580100000000000400"
@@ -426,7 +448,8 @@ TEST(RowIndexFormat, TheWorkedExampleIsWhatTheProgramWrites) {
             "6578616d706c65000000000000000000"
             "00000000000000000000000000000000"
             "0000000000000000383c06f200000000");
-  EXPECT_EQ(Hex(ReadBytes(folder / "a", 112, 128)), "55443322110000000100000000000000"
+  EXPECT_EQ(Hex(ReadBytes(folder / "a", 112, 128)),
+            "55443322110000000100000000000000"
             "48d874b3160000000500000000000000"
             "00000000000000000000000000000000"
             "00000000090000000200000000000000"
@@ -436,7 +459,8 @@ TEST(RowIndexFormat, TheWorkedExampleIsWhatTheProgramWrites) {
             "00000000000000000000000000000000");
   EXPECT_EQ(Hex(ReadBytes(folder / "a", 4096, 16)), "01000000000100000100000000000000");
   EXPECT_EQ(HomeSlot(key.high, 0), 836u);
-  EXPECT_EQ(Hex(ReadBytes(folder / "a", 262144 + 24 * 836, 24)), "e41a7c9cd825eb6b4aa8de8966989a131100000003000000");
+  EXPECT_EQ(Hex(ReadBytes(folder / "a", 262144 + 24 * 836, 24)),
+            "e41a7c9cd825eb6b4aa8de8966989a131100000003000000");
 }
 
 }  // namespace

@@ -19,7 +19,8 @@ using IndexModel = std::map<Hash128, RowLocation>;
 // A folder that is removed with the object.
 class ScopedFolder {
  public:
-  explicit ScopedFolder(const std::string& parent = testing::TempDir()) : path_(parent + "/row-index-" + RandomUuid()) {
+  explicit ScopedFolder(const std::string& parent = testing::TempDir())
+      : path_(parent + "/row-index-" + RandomUuid()) {
     std::filesystem::create_directories(path_);
   }
   ~ScopedFolder() { std::filesystem::remove_all(path_); }
@@ -30,15 +31,20 @@ class ScopedFolder {
   std::string path_;
 };
 
-// In memory where there is such a place: what survives a kill of the process needs no disk, and syncs cost nothing.
+// In memory where there is such a place: what survives a kill of the process needs no disk, and
+// syncs cost nothing.
 inline std::string MemoryFolder() {
   return std::filesystem::is_directory("/dev/shm") ? "/dev/shm" : testing::TempDir();
 }
 
-inline RowLocation At(uint32_t file, uint32_t position) { return {FileNumber(file), RowPosition(position)}; }
+inline RowLocation At(uint32_t file, uint32_t position) {
+  return {FileNumber(file), RowPosition(position)};
+}
 
 // The hash of the n-th test key.
-inline Hash128 TestKey(uint64_t n) { return SipHash128({1, 2}, {reinterpret_cast<const char*>(&n), sizeof(n)}); }
+inline Hash128 TestKey(uint64_t n) {
+  return SipHash128({1, 2}, {reinterpret_cast<const char*>(&n), sizeof(n)});
+}
 
 inline void ApplyToModel(IndexModel& model, std::span<const IndexChange> changes) {
   for (const IndexChange& change : changes) {
@@ -69,8 +75,8 @@ inline void ExpectEqualsModel(RowIndex& index, const IndexModel& model) {
 }
 
 // `count` changes to keys below `key_space`, `removals_percent` of them removals.
-inline std::vector<IndexChange> RandomChanges(std::mt19937_64& random, size_t count, uint64_t key_space,
-                                              int removals_percent) {
+inline std::vector<IndexChange> RandomChanges(std::mt19937_64& random, size_t count,
+                                              uint64_t key_space, int removals_percent) {
   std::vector<IndexChange> changes(count);
   for (IndexChange& change : changes) {
     change.key = TestKey(random() % key_space);

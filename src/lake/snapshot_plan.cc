@@ -5,7 +5,8 @@
 namespace fjord {
 namespace {
 
-// Past this many entries a manifest is left alone and a new one is begun; some 8 MiB with wide tables.
+// Past this many entries a manifest is left alone and a new one is begun; some 8 MiB with wide
+// tables.
 constexpr size_t kManifestEntriesMax = 20'000;
 
 ManifestEntry Kept(const ManifestEntry& entry) {
@@ -14,7 +15,8 @@ ManifestEntry Kept(const ManifestEntry& entry) {
   return kept;
 }
 
-// Snapshot and sequence numbers of a removed file stay its own, but the snapshot id is the remover's (specification, "Manifest Entry Fields").
+// Snapshot and sequence numbers of a removed file stay its own, but the snapshot id is the
+// remover's (specification, "Manifest Entry Fields").
 ManifestEntry Removed(const ManifestEntry& entry, SnapshotId snapshot) {
   ManifestEntry removed = entry;
   removed.status = EntryStatus::kDeleted;
@@ -75,7 +77,8 @@ class Planner {
     plan_.written.push_back({content, std::move(live)});
   }
 
-  void Merge(ManifestContent content, std::vector<ManifestEntry>& live, std::vector<ManifestEntry>& gone) {
+  void Merge(ManifestContent content, std::vector<ManifestEntry>& live,
+             std::vector<ManifestEntry>& gone) {
     for (size_t i = 0; i < base_.size(); ++i) {
       const LiveManifest& manifest = base_[i];
       if (!kept_[i] || manifest.file.content != content) continue;
@@ -94,7 +97,8 @@ class Planner {
 
 }  // namespace
 
-SnapshotPlan PlanSnapshot(absl::Span<const LiveManifest> base, const FileChanges& changes, SnapshotId snapshot) {
+SnapshotPlan PlanSnapshot(absl::Span<const LiveManifest> base, const FileChanges& changes,
+                          SnapshotId snapshot) {
   return Planner(base, changes, snapshot).Plan();
 }
 

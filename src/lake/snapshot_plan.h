@@ -1,8 +1,10 @@
-// Which manifests the next snapshot has. Pure: plans from the live manifests of the head and what an epoch changes.
+// Which manifests the next snapshot has. Pure: plans from the live manifests of the head and what
+// an epoch changes.
 //
-// Manifests are merged like a binary counter: the one that a commit writes takes in the newest ones that are not larger
-// than itself, so a table has a handful of manifests however often it is committed to, and each entry is rewritten
-// a logarithmic number of times. A manifest that names a removed file is rewritten.
+// Manifests are merged like a binary counter: the one that a commit writes takes in the newest ones
+// that are not larger than itself, so a table has a handful of manifests however often it is
+// committed to, and each entry is rewritten a logarithmic number of times. A manifest that names a
+// removed file is rewritten.
 #pragma once
 
 #include <string>
@@ -30,7 +32,9 @@ struct FileChanges {
   absl::flat_hash_set<std::string> removed;  // paths of data and delete files
   bool clear = false;                        // TRUNCATE: every live file of the head goes
 
-  bool empty() const { return added_data.empty() && added_deletes.empty() && removed.empty() && !clear; }
+  bool empty() const {
+    return added_data.empty() && added_deletes.empty() && removed.empty() && !clear;
+  }
 };
 
 struct PlannedManifest {
@@ -44,8 +48,9 @@ struct SnapshotPlan {
   SummaryDelta delta;
 };
 
-// `base` is in the order of the manifest list, newest first. All of one partition spec: a table with another one
-// is refused when it is opened.
-SnapshotPlan PlanSnapshot(absl::Span<const LiveManifest> base, const FileChanges& changes, SnapshotId snapshot);
+// `base` is in the order of the manifest list, newest first. All of one partition spec: a table
+// with another one is refused when it is opened.
+SnapshotPlan PlanSnapshot(absl::Span<const LiveManifest> base, const FileChanges& changes,
+                          SnapshotId snapshot);
 
 }  // namespace fjord

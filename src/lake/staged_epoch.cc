@@ -19,7 +19,8 @@ absl::Status StagedEpoch::Find(std::span<const Hash128> keys, std::span<RowLocat
   return absl::OkStatus();
 }
 
-// Only when there is a part before the one that begins: most epochs have one part and never get here.
+// Only when there is a part before the one that begins: most epochs have one part and never get
+// here.
 absl::Status StagedEpoch::MoveToScratch() {
   if (!part_ended_ || part_.empty()) return absl::OkStatus();
   if (scratch_ == nullptr) {
@@ -57,7 +58,8 @@ const StagedFile* StagedEpoch::FindFile(FileNumber number) const {
   return nullptr;
 }
 
-absl::Status StagedEpoch::ForEach(absl::FunctionRef<absl::Status(std::span<const IndexChange>)> visit) const {
+absl::Status StagedEpoch::ForEach(
+    absl::FunctionRef<absl::Status(std::span<const IndexChange>)> visit) const {
   if (scratch_ == nullptr) {
     const std::span<const IndexChange> all(part_);
     for (size_t i = 0; i < all.size(); i += kVisitBatch) {

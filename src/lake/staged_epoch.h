@@ -1,8 +1,8 @@
 // The staged, uncommitted work of one epoch: new data files, and what happens to each key.
 //
-// An epoch has parts. The keys of the newest part are in a vector; when a second part begins they move to a scratch map of
-// the row index's kind, in a nameless file, so that a huge transaction does not need memory by its rows. Confined to the
-// table's thread.
+// An epoch has parts. The keys of the newest part are in a vector; when a second part begins they
+// move to a scratch map of the row index's kind, in a nameless file, so that a huge transaction
+// does not need memory by its rows. Confined to the table's thread.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,8 @@ inline constexpr RowLocation kRemovedRow{FileNumber(UINT32_MAX), RowPosition(0)}
 class StagedEpoch {
  public:
   // `folder`: for the scratch map.
-  StagedEpoch(std::string folder, std::array<uint64_t, 2> seed) : folder_(std::move(folder)), seed_(seed) {}
+  StagedEpoch(std::string folder, std::array<uint64_t, 2> seed)
+      : folder_(std::move(folder)), seed_(seed) {}
 
   // What the epoch says about keys: a location, kRemovedRow, or kNoRow when it says nothing.
   absl::Status Find(std::span<const Hash128> keys, std::span<RowLocation> out);
@@ -42,7 +43,8 @@ class StagedEpoch {
   // The final word of this part about a key; once a part and key.
   void Put(const Hash128& key, RowLocation location) { part_.push_back({key, location}); }
   void Remove(const Hash128& key) { part_.push_back({key, kRemovedRow}); }
-  // The row at a place that Find gave is no longer the key's. Places of the table need no word: publication locates them.
+  // The row at a place that Find gave is no longer the key's. Places of the table need no word:
+  // publication locates them.
   void MarkStale(RowLocation place);
   void EndPart() { part_ended_ = true; }
   // No part comes any more.
@@ -62,7 +64,7 @@ class StagedEpoch {
 
   const std::string folder_;
   const std::array<uint64_t, 2> seed_;
-  std::vector<IndexChange> part_;      // of the newest part, each key once
+  std::vector<IndexChange> part_;  // of the newest part, each key once
   bool part_ended_ = false;
   std::unique_ptr<RowIndex> scratch_;  // of the parts before
   std::vector<StagedFile> files_;

@@ -27,16 +27,21 @@ bool SameFiles(const FileRegistry& registry, const LiveFiles& files) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<TableIndex>> TableIndex::Open(ObjectStore& store, TableIndexOptions options,
-                                                             const LiveFiles& files, const IndexState& head) {
+absl::StatusOr<std::unique_ptr<TableIndex>> TableIndex::Open(ObjectStore& store,
+                                                             TableIndexOptions options,
+                                                             const LiveFiles& files,
+                                                             const IndexState& head) {
   std::error_code error;
   std::filesystem::create_directories(options.folder, error);
-  if (error) return absl::FailedPreconditionError(StrCat("cannot make ", options.folder, ": ", error.message()));
+  if (error)
+    return absl::FailedPreconditionError(
+        StrCat("cannot make ", options.folder, ": ", error.message()));
   auto table = std::unique_ptr<TableIndex>(new TableIndex(std::move(options)));
   const absl::Status existing = table->OpenExisting(files, head);
   if (existing.ok()) return table;
   if (absl::IsUnavailable(existing)) return existing;  // another process has it
-  LogDebug("the row index is rebuilt", {{"table", table->options_.display_name}, {"reason", Message(existing)}});
+  LogDebug("the row index is rebuilt",
+           {{"table", table->options_.display_name}, {"reason", Message(existing)}});
   RETURN_IF_ERROR(table->Rebuild(store, files, head));
   return table;
 }
@@ -48,40 +53,53 @@ absl::Status TableIndex::OpenExisting(const LiveFiles& files, const IndexState& 
   }
   ASSIGN_OR_RETURN(registry_, FileRegistry::Open(Path(kRegistrySuffix), index_->state().snapshot));
   const absl::StatusOr<RedoHeader> redo = ReadRedoHeader(Path(kRedoSuffix));
-  if (redo.ok() && redo->child.snapshot == head.snapshot && redo->table_uuid == options_.table_uuid) {
+  if (redo.ok() && redo->child.snapshot == head.snapshot &&
+      redo->table_uuid == options_.table_uuid) {
     RETURN_IF_ERROR(ApplyRedo(Path(kRedoSuffix), *index_, *registry_).status());
   }
   DropRedo();
-  if (index_->interrupted_step()) return absl::FailedPreconditionError("a step was interrupted and its redo does not fit");
-  if (index_->state().snapshot != head.snapshot) return absl::FailedPreconditionError("it is of another snapshot");
-  if (!SameFiles(*registry_, files)) return absl::FailedPreconditionError("its files are not the table's");
+  if (index_->interrupted_step())
+    return absl::FailedPreconditionError("a step was interrupted and its redo does not fit");
+  if (index_->state().snapshot != head.snapshot)
+    return absl::FailedPreconditionError("it is of another snapshot");
+  if (!SameFiles(*registry_, files))
+    return absl::FailedPreconditionError("its files are not the table's");
   return absl::OkStatus();
 }
 
-absl::Status TableIndex::Rebuild(ObjectStore& store, const LiveFiles& files, const IndexState& head) {
+absl::Status TableIndex::Rebuild(ObjectStore& store, const LiveFiles& files,
+                                 const IndexState& head) {
   const absl::Time started = absl::Now();
   index_.reset();
   registry_.reset();
   DropRedo();
-  ASSIGN_OR_RETURN(index_, RowIndex::Create(Path(kIndexSuffix), {.seed = options_.seed, .table_uuid = options_.table_uuid}));
+  ASSIGN_OR_RETURN(index_,
+                   RowIndex::Create(Path(kIndexSuffix),
+                                    {.seed = options_.seed, .table_uuid = options_.table_uuid}));
   ASSIGN_OR_RETURN(registry_, FileRegistry::Create(Path(kRegistrySuffix), SnapshotId(-1)));
   RegistryStep step{.base = RegistryStep::Base::kClear};
   for (const auto& [path, file] : files.data) {
     const FileNumber number = registry_->Allocate();
     RETURN_IF_ERROR(IndexFile(store, file, number));
-    step.added.push_back({.number = number, .path = path, .record_count = static_cast<uint64_t>(file.file.record_count),
-                          .sequence_number = file.sequence_number, .deleted = file.deleted});
+    step.added.push_back({.number = number,
+                          .path = path,
+                          .record_count = static_cast<uint64_t>(file.file.record_count),
+                          .sequence_number = file.sequence_number,
+                          .deleted = file.deleted});
   }
   if (head.snapshot != SnapshotId(-1)) RETURN_IF_ERROR(registry_->Append(head.snapshot, step));
   RETURN_IF_ERROR(index_->FinishStep(head));
   if (index_->size() > 100'000) {
-    LogInfo("row index rebuilt from the lake", {{"table", options_.display_name}, {"rows", index_->size()},
-                                               {"seconds", absl::ToDoubleSeconds(absl::Now() - started)}});
+    LogInfo("row index rebuilt from the lake",
+            {{"table", options_.display_name},
+             {"rows", index_->size()},
+             {"seconds", absl::ToDoubleSeconds(absl::Now() - started)}});
   }
   return absl::OkStatus();
 }
 
-absl::Status TableIndex::IndexFile(ObjectStore& store, const LiveDataFile& file, FileNumber number) {
+absl::Status TableIndex::IndexFile(ObjectStore& store, const LiveDataFile& file,
+                                   FileNumber number) {
   std::vector<int> all;
   for (size_t i = 0; i < options_.key_fields.size(); ++i) all.push_back(static_cast<int>(i));
   std::vector<IndexChange> changes;
@@ -89,26 +107,29 @@ absl::Status TableIndex::IndexFile(ObjectStore& store, const LiveDataFile& file,
   std::string bytes;
   return VisitLiveRows(
       store, file.file.file_path, options_.key_fields, file.deleted,
-      [&](const ColumnBatch& batch, uint64_t first_row, const std::vector<uint32_t>& rows) -> absl::Status {
+      [&](const ColumnBatch& batch, uint64_t first_row,
+          const std::vector<uint32_t>& rows) -> absl::Status {
         changes.clear();
         for (const uint32_t row : rows) {
           bytes.clear();
           AppendKeyBytes(batch, row, all, bytes);
-          changes.push_back({index_->Hash(bytes), {number, RowPosition(static_cast<uint32_t>(first_row) + row)}});
+          changes.push_back(
+              {index_->Hash(bytes), {number, RowPosition(static_cast<uint32_t>(first_row) + row)}});
         }
         previous.resize(changes.size());
         RETURN_IF_ERROR(index_->ApplyAndFetch(changes, previous));
         for (const RowLocation& place : previous) {
           if (!place.present()) continue;
-          return absl::FailedPreconditionError(
-              StrCat(options_.display_name, ": the lake table has two rows of one key, one of them in ", file.file.file_path,
-                     ". Drop the lake table to have it copied again."));
+          return absl::FailedPreconditionError(StrCat(
+              options_.display_name, ": the lake table has two rows of one key, one of them in ",
+              file.file.file_path, ". Drop the lake table to have it copied again."));
         }
         return absl::OkStatus();
       });
 }
 
-absl::Status TableIndex::WriteRedo(RedoHeader::Base base, const IndexState& child, const RegistryStep& step,
+absl::Status TableIndex::WriteRedo(RedoHeader::Base base, const IndexState& child,
+                                   const RegistryStep& step,
                                    absl::FunctionRef<absl::Status(RedoWriter&)> write_changes) {
   ASSIGN_OR_RETURN(const std::unique_ptr<RedoWriter> redo,
                    RedoWriter::Create(Path(kRedoSuffix), {.table_uuid = options_.table_uuid,
@@ -129,7 +150,8 @@ absl::Status TableIndex::ApplyCommitted() {
 }
 
 void TableIndex::DropRedo() {
-  RemoveRedo(Path(kRedoSuffix)).IgnoreError();  // because a redo that does not fit is recognised by its header
+  RemoveRedo(Path(kRedoSuffix))
+      .IgnoreError();  // because a redo that does not fit is recognised by its header
 }
 
 }  // namespace fjord

@@ -1,7 +1,7 @@
 // The row index of a table together with its file registry, kept at the table's head.
 //
-// Open brings both to a snapshot: as they are, by a redo that a kill left, or by reading the keys of the lake. Confined to
-// the table's thread.
+// Open brings both to a snapshot: as they are, by a redo that a kill left, or by reading the keys
+// of the lake. Confined to the table's thread.
 #pragma once
 
 #include <array>
@@ -32,7 +32,9 @@ struct TableIndexOptions {
 class TableIndex {
  public:
   // At `head` (-1: no snapshot), whose files are `files`. kFailedPrecondition: two rows of one key.
-  static absl::StatusOr<std::unique_ptr<TableIndex>> Open(ObjectStore& store, TableIndexOptions options, const LiveFiles& files,
+  static absl::StatusOr<std::unique_ptr<TableIndex>> Open(ObjectStore& store,
+                                                          TableIndexOptions options,
+                                                          const LiveFiles& files,
                                                           const IndexState& head);
 
   RowIndex& rows() { return *index_; }
@@ -48,7 +50,9 @@ class TableIndex {
 
  private:
   TableIndex(TableIndexOptions options) : options_(std::move(options)) {}
-  std::string Path(std::string_view suffix) const { return StrCat(options_.folder, "/", options_.table_uuid, suffix); }
+  std::string Path(std::string_view suffix) const {
+    return StrCat(options_.folder, "/", options_.table_uuid, suffix);
+  }
   absl::Status OpenExisting(const LiveFiles& files, const IndexState& head);
   absl::Status Rebuild(ObjectStore& store, const LiveFiles& files, const IndexState& head);
   absl::Status IndexFile(ObjectStore& store, const LiveDataFile& file, FileNumber number);

@@ -12,10 +12,11 @@ constexpr char kBaseLsn[] = "fjord.base-lsn";
 constexpr char kTimeline[] = "fjord.timeline";
 constexpr char kSource[] = "fjord.source";
 
-
-absl::StatusOr<std::string> Require(const std::map<std::string, std::string>& summary, const char* key) {
+absl::StatusOr<std::string> Require(const std::map<std::string, std::string>& summary,
+                                    const char* key) {
   const auto it = summary.find(key);
-  if (it == summary.end()) return absl::DataLossError(StrCat("a snapshot has ", kLsn, " but no ", key));
+  if (it == summary.end())
+    return absl::DataLossError(StrCat("a snapshot has ", kLsn, " but no ", key));
   return it->second;
 }
 
@@ -35,7 +36,8 @@ std::map<std::string, std::string> OwnSummaryKeys(const OwnSnapshot& own) {
           {kOperationKey, own.operation}};
 }
 
-absl::StatusOr<std::optional<OwnSnapshot>> ParseOwnSnapshot(const std::map<std::string, std::string>& summary) {
+absl::StatusOr<std::optional<OwnSnapshot>> ParseOwnSnapshot(
+    const std::map<std::string, std::string>& summary) {
   if (!summary.contains(kLsn)) return std::nullopt;
   OwnSnapshot own;
   ASSIGN_OR_RETURN(const std::string lsn, Require(summary, kLsn));

@@ -10,7 +10,8 @@
 
 namespace fjord {
 
-// The table holds exactly the effect of every source transaction whose commit ended at or before this.
+// The table holds exactly the effect of every source transaction whose commit ended at or before
+// this.
 struct Watermark {
   TimelineId timeline;
   Lsn lsn;
@@ -19,7 +20,7 @@ struct Watermark {
 
 // What one of our snapshots says in its summary.
 struct OwnSnapshot {
-  Lsn base_lsn;           // the watermark before
+  Lsn base_lsn;  // the watermark before
   Watermark watermark;
   std::string source;     // "system identifier/database/slot"
   std::string operation;  // id of the publication
@@ -31,9 +32,11 @@ inline constexpr char kOperationKey[] = "fjord.operation";
 // The keys that a snapshot of ours carries.
 std::map<std::string, std::string> OwnSummaryKeys(const OwnSnapshot& own);
 // Nothing when the snapshot is not ours; kDataLoss when its keys are there but wrong.
-absl::StatusOr<std::optional<OwnSnapshot>> ParseOwnSnapshot(const std::map<std::string, std::string>& summary);
+absl::StatusOr<std::optional<OwnSnapshot>> ParseOwnSnapshot(
+    const std::map<std::string, std::string>& summary);
 
-// The table property that mirrors the watermark: believed only if its snapshot is the head or an ancestor of it.
+// The table property that mirrors the watermark: believed only if its snapshot is the head or an
+// ancestor of it.
 inline constexpr char kWatermarkProperty[] = "fjord.watermark";
 inline constexpr char kIndexSeedProperty[] = "fjord.index-seed";
 

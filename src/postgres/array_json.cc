@@ -35,12 +35,8 @@ bool AppendElement(std::string_view text, ArrayElement element, std::string& out
       if (text != "t" && text != "f") return false;
       out += text == "t" ? "true" : "false";
       return true;
-    case ArrayElement::kJson:
-      out += text;
-      return true;
-    case ArrayElement::kString:
-      AppendJsonString(text, out);
-      return true;
+    case ArrayElement::kJson: out += text; return true;
+    case ArrayElement::kString: AppendJsonString(text, out); return true;
   }
   return false;
 }

@@ -52,42 +52,29 @@ std::vector<int16_t> AttnumsOf(std::string_view text) {
 
 RelationKind KindOf(char relkind) {
   switch (relkind) {
-    case 'r':
-      return RelationKind::kTable;
-    case 'p':
-      return RelationKind::kPartitionedTable;
-    case 'f':
-      return RelationKind::kForeignTable;
-    case 'v':
-      return RelationKind::kView;
-    case 'm':
-      return RelationKind::kMaterializedView;
-    default:
-      return RelationKind::kOther;
+    case 'r': return RelationKind::kTable;
+    case 'p': return RelationKind::kPartitionedTable;
+    case 'f': return RelationKind::kForeignTable;
+    case 'v': return RelationKind::kView;
+    case 'm': return RelationKind::kMaterializedView;
+    default: return RelationKind::kOther;
   }
 }
 
 Persistence PersistenceOf(char relpersistence) {
   switch (relpersistence) {
-    case 'u':
-      return Persistence::kUnlogged;
-    case 't':
-      return Persistence::kTemporary;
-    default:
-      return Persistence::kPermanent;
+    case 'u': return Persistence::kUnlogged;
+    case 't': return Persistence::kTemporary;
+    default: return Persistence::kPermanent;
   }
 }
 
 ReplicaIdentity IdentityOf(char relreplident) {
   switch (relreplident) {
-    case 'n':
-      return ReplicaIdentity::kNothing;
-    case 'f':
-      return ReplicaIdentity::kFull;
-    case 'i':
-      return ReplicaIdentity::kIndex;
-    default:
-      return ReplicaIdentity::kDefault;
+    case 'n': return ReplicaIdentity::kNothing;
+    case 'f': return ReplicaIdentity::kFull;
+    case 'i': return ReplicaIdentity::kIndex;
+    default: return ReplicaIdentity::kDefault;
   }
 }
 

@@ -42,18 +42,12 @@ int HexDigit(const char* p, const char* end) {
 char Unescape(const char*& p, const char* end) {
   const char c = *p++;
   switch (c) {
-    case 'b':
-      return '\b';
-    case 'f':
-      return '\f';
-    case 'n':
-      return '\n';
-    case 'r':
-      return '\r';
-    case 't':
-      return '\t';
-    case 'v':
-      return '\v';
+    case 'b': return '\b';
+    case 'f': return '\f';
+    case 'n': return '\n';
+    case 'r': return '\r';
+    case 't': return '\t';
+    case 'v': return '\v';
     case 'x': {
       int value = HexDigit(p, end);
       if (value < 0) return c;
@@ -61,8 +55,7 @@ char Unescape(const char*& p, const char* end) {
       if (const int digit = HexDigit(p, end); digit >= 0) value = value * 16 + digit, ++p;
       return static_cast<char>(value);
     }
-    default:
-      break;
+    default: break;
   }
   if (c < '0' || c > '7') return c;
   int value = c - '0';

@@ -87,23 +87,15 @@ void ReadTuple(MessageReader& reader, std::vector<TextCell>& cells) {
   const int count = reader.U16();
   for (int i = 0; i < count && !reader.failed(); ++i) {
     switch (reader.U8()) {
-      case 'n':
-        cells.push_back(TextCell::Null());
-        break;
-      case 'u':
-        cells.push_back(TextCell::Unchanged());
-        break;
+      case 'n': cells.push_back(TextCell::Null()); break;
+      case 'u': cells.push_back(TextCell::Unchanged()); break;
       case 't': {
         const uint32_t size = reader.U32();
         cells.push_back(TextCell::Of(reader.Bytes(size)));
         break;
       }
-      case 'b':
-        reader.Fail("a value in binary form, although text was asked for");
-        break;
-      default:
-        reader.Fail("a value of unknown kind");
-        break;
+      case 'b': reader.Fail("a value in binary form, although text was asked for"); break;
+      default: reader.Fail("a value of unknown kind"); break;
     }
   }
 }
@@ -253,36 +245,21 @@ StreamAbortMessage ReadStreamAbort(MessageReader& reader) {
 std::optional<PgOutputMessage> ReadMessage(char type, Xid xid, MessageReader& reader,
                                            PgOutputScratch& scratch) {
   switch (type) {
-    case 'B':
-      return ReadBegin(reader);
-    case 'C':
-      return ReadCommit(reader);
-    case 'O':
-      return ReadOrigin(reader);
-    case 'R':
-      return ReadRelation(reader, xid, scratch);
-    case 'Y':
-      return ReadType(reader, xid);
-    case 'I':
-      return ReadInsert(reader, xid, scratch);
-    case 'U':
-      return ReadUpdate(reader, xid, scratch);
-    case 'D':
-      return ReadDelete(reader, xid, scratch);
-    case 'T':
-      return ReadTruncate(reader, xid, scratch);
-    case 'M':
-      return ReadLogical(reader, xid);
-    case 'S':
-      return ReadStreamStart(reader);
-    case 'E':
-      return StreamStopMessage{};
-    case 'c':
-      return ReadStreamCommit(reader);
-    case 'A':
-      return ReadStreamAbort(reader);
-    default:
-      return std::nullopt;
+    case 'B': return ReadBegin(reader);
+    case 'C': return ReadCommit(reader);
+    case 'O': return ReadOrigin(reader);
+    case 'R': return ReadRelation(reader, xid, scratch);
+    case 'Y': return ReadType(reader, xid);
+    case 'I': return ReadInsert(reader, xid, scratch);
+    case 'U': return ReadUpdate(reader, xid, scratch);
+    case 'D': return ReadDelete(reader, xid, scratch);
+    case 'T': return ReadTruncate(reader, xid, scratch);
+    case 'M': return ReadLogical(reader, xid);
+    case 'S': return ReadStreamStart(reader);
+    case 'E': return StreamStopMessage{};
+    case 'c': return ReadStreamCommit(reader);
+    case 'A': return ReadStreamAbort(reader);
+    default: return std::nullopt;
   }
 }
 

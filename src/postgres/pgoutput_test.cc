@@ -36,12 +36,9 @@ std::vector<std::string> Recorded(const std::string& name) {
 
 std::string CellText(const TextCell& cell) {
   switch (cell.kind) {
-    case TextCell::Kind::kNull:
-      return "null";
-    case TextCell::Kind::kUnchanged:
-      return "unchanged";
-    case TextCell::Kind::kText:
-      return StrCat("'", cell.text.size() > 20 ? "…" : cell.text, "'");
+    case TextCell::Kind::kNull: return "null";
+    case TextCell::Kind::kUnchanged: return "unchanged";
+    case TextCell::Kind::kText: return StrCat("'", cell.text.size() > 20 ? "…" : cell.text, "'");
   }
   return "";
 }

@@ -181,8 +181,7 @@ void JudgeRights(const SourceFacts& facts, const TableInfo& info, const std::str
 bool JudgeKind(const TableInfo& info, const std::string& subject, Findings& findings) {
   const std::string name = QuoteQualified(info.schema, info.name);
   switch (info.kind) {
-    case RelationKind::kTable:
-      break;
+    case RelationKind::kTable: break;
     case RelationKind::kPartitionedTable:
       Add(findings, Severity::kError, subject,
           "partitioned tables are not supported yet; name the partitions instead");
@@ -200,8 +199,7 @@ bool JudgeKind(const TableInfo& info, const std::string& subject, Findings& find
       return false;
   }
   switch (info.persistence) {
-    case Persistence::kPermanent:
-      break;
+    case Persistence::kPermanent: break;
     case Persistence::kUnlogged:
       Add(findings, Severity::kError, subject,
           "it is unlogged: its changes are not in the server's log",
@@ -218,8 +216,7 @@ void JudgeKey(const SourceFacts::Table& table, const std::string& subject, Findi
   if (table.append_only) return;
   const KeyChoice key = ChooseKey(table.info);
   switch (key.kind) {
-    case KeyChoice::Kind::kColumns:
-      return;
+    case KeyChoice::Kind::kColumns: return;
     case KeyChoice::Kind::kNone:
       Add(findings, Severity::kError, subject,
           StrCat(key.reason, "; or set appendOnly: true if its rows never change"), key.remedy);

@@ -119,36 +119,21 @@ DecodeResult DecodeColumn(const PgColumn& column, CellColumn cells, Unrepresenta
                           Column& out, Arena& arena) {
   const Loop loop{column, cells, policy, out};
   switch (column.decode) {
-    case DecodeKind::kBoolean:
-      return Decode(loop, out.int32s, ParseBoolean);
-    case DecodeKind::kInt32:
-      return Decode(loop, out.int32s, ParseInt32);
-    case DecodeKind::kInt64:
-      return Decode(loop, out.int64s, ParseInt64);
-    case DecodeKind::kFloat:
-      return Decode(loop, out.floats, ParseFloat);
-    case DecodeKind::kDouble:
-      return Decode(loop, out.doubles, ParseDouble);
-    case DecodeKind::kDecimal:
-      return DecodeDecimal(loop);
-    case DecodeKind::kText:
-      return DecodeText(loop);
-    case DecodeKind::kCheckedText:
-      return DecodeCheckedText(loop);
-    case DecodeKind::kBytea:
-      return DecodeBytea(loop, arena);
-    case DecodeKind::kDate:
-      return Decode(loop, out.int32s, ParseDate);
-    case DecodeKind::kTime:
-      return Decode(loop, out.int64s, ParseTime);
-    case DecodeKind::kTimestamp:
-      return Decode(loop, out.int64s, ParseTimestamp);
-    case DecodeKind::kTimestampTz:
-      return Decode(loop, out.int64s, ParseTimestampTz);
-    case DecodeKind::kUuid:
-      return DecodeUuid(loop, arena);
-    case DecodeKind::kArray:
-      return DecodeArray(loop, arena);
+    case DecodeKind::kBoolean: return Decode(loop, out.int32s, ParseBoolean);
+    case DecodeKind::kInt32: return Decode(loop, out.int32s, ParseInt32);
+    case DecodeKind::kInt64: return Decode(loop, out.int64s, ParseInt64);
+    case DecodeKind::kFloat: return Decode(loop, out.floats, ParseFloat);
+    case DecodeKind::kDouble: return Decode(loop, out.doubles, ParseDouble);
+    case DecodeKind::kDecimal: return DecodeDecimal(loop);
+    case DecodeKind::kText: return DecodeText(loop);
+    case DecodeKind::kCheckedText: return DecodeCheckedText(loop);
+    case DecodeKind::kBytea: return DecodeBytea(loop, arena);
+    case DecodeKind::kDate: return Decode(loop, out.int32s, ParseDate);
+    case DecodeKind::kTime: return Decode(loop, out.int64s, ParseTime);
+    case DecodeKind::kTimestamp: return Decode(loop, out.int64s, ParseTimestamp);
+    case DecodeKind::kTimestampTz: return Decode(loop, out.int64s, ParseTimestampTz);
+    case DecodeKind::kUuid: return DecodeUuid(loop, arena);
+    case DecodeKind::kArray: return DecodeArray(loop, arena);
   }
   return {};
 }

@@ -21,35 +21,17 @@ std::vector<std::string> Texts(DecodeKind decode) {
     const std::string digits = StrCat(n);
     const std::string two = StrCat(10 + i % 49);
     switch (decode) {
-      case DecodeKind::kBoolean:
-        texts.push_back(i % 2 == 0 ? "t" : "f");
-        break;
-      case DecodeKind::kInt32:
-        texts.push_back(digits);
-        break;
-      case DecodeKind::kInt64:
-        texts.push_back(StrCat("9007199", digits));
-        break;
+      case DecodeKind::kBoolean: texts.push_back(i % 2 == 0 ? "t" : "f"); break;
+      case DecodeKind::kInt32: texts.push_back(digits); break;
+      case DecodeKind::kInt64: texts.push_back(StrCat("9007199", digits)); break;
       case DecodeKind::kFloat:
-      case DecodeKind::kDouble:
-        texts.push_back(StrCat("0.123", digits));
-        break;
-      case DecodeKind::kDecimal:
-        texts.push_back(StrCat(digits, ".", two));
-        break;
+      case DecodeKind::kDouble: texts.push_back(StrCat("0.123", digits)); break;
+      case DecodeKind::kDecimal: texts.push_back(StrCat(digits, ".", two)); break;
       case DecodeKind::kText:
-      case DecodeKind::kCheckedText:
-        texts.push_back(StrCat("customer number ", digits));
-        break;
-      case DecodeKind::kBytea:
-        texts.push_back(StrCat("\\x0011223344556677", two));
-        break;
-      case DecodeKind::kDate:
-        texts.push_back(StrCat("20", two, "-03-", 10 + i % 19));
-        break;
-      case DecodeKind::kTime:
-        texts.push_back(StrCat("03:04:", two, ".123456"));
-        break;
+      case DecodeKind::kCheckedText: texts.push_back(StrCat("customer number ", digits)); break;
+      case DecodeKind::kBytea: texts.push_back(StrCat("\\x0011223344556677", two)); break;
+      case DecodeKind::kDate: texts.push_back(StrCat("20", two, "-03-", 10 + i % 19)); break;
+      case DecodeKind::kTime: texts.push_back(StrCat("03:04:", two, ".123456")); break;
       case DecodeKind::kTimestamp:
         texts.push_back(StrCat("2024-03-17 03:04:", two, ".123456"));
         break;
@@ -59,9 +41,7 @@ std::vector<std::string> Texts(DecodeKind decode) {
       case DecodeKind::kUuid:
         texts.push_back(StrCat("00112233-4455-6677-8899-aabbccddee", two));
         break;
-      case DecodeKind::kArray:
-        texts.push_back(StrCat("{1,", digits, ",NULL}"));
-        break;
+      case DecodeKind::kArray: texts.push_back(StrCat("{1,", digits, ",NULL}")); break;
     }
   }
   return texts;

@@ -35,36 +35,22 @@ Mapped MapNumeric(int32_t typmod) {
 Mapped MapType(const ColumnInfo& column) {
   if (column.is_array) return {{TypeKind::kString}, DecodeKind::kArray};
   switch (column.base_type.value) {
-    case oid::kBool:
-      return {{TypeKind::kBoolean}, DecodeKind::kBoolean};
+    case oid::kBool: return {{TypeKind::kBoolean}, DecodeKind::kBoolean};
     case oid::kInt2:
-    case oid::kInt4:
-      return {{TypeKind::kInt}, DecodeKind::kInt32};
-    case oid::kInt8:
-      return {{TypeKind::kLong}, DecodeKind::kInt64};
-    case oid::kFloat4:
-      return {{TypeKind::kFloat}, DecodeKind::kFloat};
-    case oid::kFloat8:
-      return {{TypeKind::kDouble}, DecodeKind::kDouble};
-    case oid::kNumeric:
-      return MapNumeric(column.base_typmod);
-    case oid::kBytea:
-      return {{TypeKind::kBinary}, DecodeKind::kBytea};
-    case oid::kDate:
-      return {{TypeKind::kDate}, DecodeKind::kDate};
-    case oid::kTime:
-      return {{TypeKind::kTime}, DecodeKind::kTime};
-    case oid::kTimestamp:
-      return {{TypeKind::kTimestamp}, DecodeKind::kTimestamp};
-    case oid::kTimestampTz:
-      return {{TypeKind::kTimestampTz}, DecodeKind::kTimestampTz};
-    case oid::kUuid:
-      return {{TypeKind::kUuid}, DecodeKind::kUuid};
+    case oid::kInt4: return {{TypeKind::kInt}, DecodeKind::kInt32};
+    case oid::kInt8: return {{TypeKind::kLong}, DecodeKind::kInt64};
+    case oid::kFloat4: return {{TypeKind::kFloat}, DecodeKind::kFloat};
+    case oid::kFloat8: return {{TypeKind::kDouble}, DecodeKind::kDouble};
+    case oid::kNumeric: return MapNumeric(column.base_typmod);
+    case oid::kBytea: return {{TypeKind::kBinary}, DecodeKind::kBytea};
+    case oid::kDate: return {{TypeKind::kDate}, DecodeKind::kDate};
+    case oid::kTime: return {{TypeKind::kTime}, DecodeKind::kTime};
+    case oid::kTimestamp: return {{TypeKind::kTimestamp}, DecodeKind::kTimestamp};
+    case oid::kTimestampTz: return {{TypeKind::kTimestampTz}, DecodeKind::kTimestampTz};
+    case oid::kUuid: return {{TypeKind::kUuid}, DecodeKind::kUuid};
     // One byte, which may be any: not UTF-8 by itself.
-    case oid::kChar:
-      return {{TypeKind::kString}, DecodeKind::kCheckedText};
-    default:
-      return {{TypeKind::kString}, DecodeKind::kText};
+    case oid::kChar: return {{TypeKind::kString}, DecodeKind::kCheckedText};
+    default: return {{TypeKind::kString}, DecodeKind::kText};
   }
 }
 
@@ -75,15 +61,11 @@ ArrayElement ElementOf(Oid element) {
     case oid::kInt8:
     case oid::kFloat4:
     case oid::kFloat8:
-    case oid::kNumeric:
-      return ArrayElement::kNumber;
-    case oid::kBool:
-      return ArrayElement::kBoolean;
+    case oid::kNumeric: return ArrayElement::kNumber;
+    case oid::kBool: return ArrayElement::kBoolean;
     case oid::kJson:
-    case oid::kJsonb:
-      return ArrayElement::kJson;
-    default:
-      return ArrayElement::kString;
+    case oid::kJsonb: return ArrayElement::kJson;
+    default: return ArrayElement::kString;
   }
 }
 
@@ -93,8 +75,7 @@ bool HasUnrepresentableValues(DecodeKind decode) {
     case DecodeKind::kDate:
     case DecodeKind::kTime:
     case DecodeKind::kTimestamp:
-    case DecodeKind::kTimestampTz:
-      return true;
+    case DecodeKind::kTimestampTz: return true;
     case DecodeKind::kBoolean:
     case DecodeKind::kInt32:
     case DecodeKind::kInt64:
@@ -104,8 +85,7 @@ bool HasUnrepresentableValues(DecodeKind decode) {
     case DecodeKind::kCheckedText:
     case DecodeKind::kBytea:
     case DecodeKind::kUuid:
-    case DecodeKind::kArray:
-      return false;
+    case DecodeKind::kArray: return false;
   }
   return false;
 }

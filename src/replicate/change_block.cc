@@ -26,14 +26,17 @@ void AppendCommit(std::string& out, Lsn end_lsn, int64_t commit_time_us) {
 
 absl::StatusOr<CommitMark> ParseCommitMark(std::string_view payload) {
   if (payload.size() != 16) return absl::DataLossError("a commit record of the window is damaged");
-  return CommitMark{Lsn(GetFixed64(payload.data())), static_cast<int64_t>(GetFixed64(payload.data() + 8))};
+  return CommitMark{Lsn(GetFixed64(payload.data())),
+                    static_cast<int64_t>(GetFixed64(payload.data() + 8))};
 }
 
 absl::StatusOr<std::optional<ChangeRecord>> ChangeReader::Next() {
   if (bytes_.empty()) return std::nullopt;
-  if (bytes_.size() < kHeaderBytes) return absl::DataLossError("a change record of the window is cut short");
+  if (bytes_.size() < kHeaderBytes)
+    return absl::DataLossError("a change record of the window is cut short");
   const uint32_t length = GetFixed32(bytes_.data());
-  if (bytes_.size() - kHeaderBytes < length) return absl::DataLossError("a change record of the window is cut short");
+  if (bytes_.size() - kHeaderBytes < length)
+    return absl::DataLossError("a change record of the window is cut short");
   ChangeRecord record{.kind = static_cast<ChangeKind>(bytes_[4]),
                       .sub_xid = Xid(GetFixed32(bytes_.data() + 5)),
                       .payload = bytes_.substr(kHeaderBytes, length)};

@@ -1,7 +1,8 @@
 // Change records of one table between the stream and its epoch, in memory or in the spool.
 //
-// A record is u32 length | u8 kind | u32 sub-xid | payload. The payload of a change is the rest of the pgoutput message behind
-// the relation oid, byte for byte: the stream's thread only copies, and the table's own worker decodes.
+// A record is u32 length | u8 kind | u32 sub-xid | payload. The payload of a change is the rest of
+// the pgoutput message behind the relation oid, byte for byte: the stream's thread only copies, and
+// the table's own worker decodes.
 #pragma once
 
 #include <cstdint>
@@ -69,7 +70,8 @@ class ChangeBlock {
   std::string* mutable_memory() { return spool_ == nullptr ? &bytes_ : nullptr; }
   absl::StatusOr<std::string> Take() &&;
 
-  // Sub-transactions of the block's streamed transaction that were rolled back; null when there are none.
+  // Sub-transactions of the block's streamed transaction that were rolled back; null when there are
+  // none.
   std::shared_ptr<const AbortedXids> aborted;
 
  private:

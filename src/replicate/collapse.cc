@@ -19,7 +19,8 @@ std::span<const TextCell> Collapse::Row(uint32_t row) const {
 }
 
 uint64_t Collapse::memory_bytes() const {
-  return block_bytes_ + cells_.size() * sizeof(TextCell) + states_.size() * (sizeof(KeyState) + 2 * sizeof(Hash128));
+  return block_bytes_ + cells_.size() * sizeof(TextCell) +
+         states_.size() * (sizeof(KeyState) + 2 * sizeof(Hash128));
 }
 
 void Collapse::NextPart() {
@@ -71,7 +72,8 @@ absl::Status Collapse::Parse(const ChangeRecord& record) {
     Truncate();
     return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(const PgOutputMessage message, ParsePgOutput(record.payload, StreamBlock::kOutside, scratch_));
+  ASSIGN_OR_RETURN(const PgOutputMessage message,
+                   ParsePgOutput(record.payload, StreamBlock::kOutside, scratch_));
   Pending pending{.kind = record.kind};
   if (const auto* insert = std::get_if<InsertMessage>(&message)) {
     pending.row = StoreRow(insert->row);
@@ -94,13 +96,15 @@ absl::Status Collapse::Parse(const ChangeRecord& record) {
 uint32_t Collapse::StoreRow(std::span<const TextCell> row) {
   const size_t columns = shape_->columns.size();
   const uint32_t index = static_cast<uint32_t>(cells_.size() / std::max<size_t>(1, columns));
-  cells_.insert(cells_.end(), row.begin(), row.begin() + static_cast<std::ptrdiff_t>(std::min(row.size(), columns)));
+  cells_.insert(cells_.end(), row.begin(),
+                row.begin() + static_cast<std::ptrdiff_t>(std::min(row.size(), columns)));
   cells_.resize((index + 1) * columns);
   return index;
 }
 
-// A full old tuple has every value; a key tuple has only the key's, the other fields are null by protocol and must
-// not be believed (PostgreSQL manual, "Logical Replication Message Formats", Update).
+// A full old tuple has every value; a key tuple has only the key's, the other fields are null by
+// protocol and must not be believed (PostgreSQL manual, "Logical Replication Message Formats",
+// Update).
 absl::Status Collapse::FillUnchangedFromOld(Pending& pending) {
   if (pending.old_row == KeyState::kNoRow) return absl::OkStatus();
   const size_t columns = shape_->columns.size();
@@ -124,9 +128,10 @@ absl::Status Collapse::HashSide(bool old_side) {
       const TextCell& cell = Row(row)[static_cast<size_t>(column)];
       if (cell.kind != TextCell::Kind::kText) {
         return absl::FailedPreconditionError(
-            StrCat(shape_->name, ": a change at ", FormatLsn(commit_hint_), " carries no value for key column ",
-                   shape_->columns[static_cast<size_t>(column)].name,
-                   ". Set ALTER TABLE ", shape_->name, " REPLICA IDENTITY FULL and copy the table again."));
+            StrCat(shape_->name, ": a change at ", FormatLsn(commit_hint_),
+                   " carries no value for key column ",
+                   shape_->columns[static_cast<size_t>(column)].name, ". Set ALTER TABLE ",
+                   shape_->name, " REPLICA IDENTITY FULL and copy the table again."));
       }
       keys.cells.push_back(cell);
     }
@@ -172,7 +177,8 @@ absl::Status Collapse::SettleOne(const Pending& pending) {
   if (pending.kind == ChangeKind::kDelete) return Remove(pending.old_key).status();
   if (pending.kind == ChangeKind::kInsert) return Put(pending, {}, false);
   if (pending.has_old && pending.old_key != pending.key) {
-    // A key change is delete(old) + put(new); what it did not touch comes from the row under the old key.
+    // A key change is delete(old) + put(new); what it did not touch comes from the row under the
+    // old key.
     const auto it = by_key_.find(pending.old_key);
     const KeyState before = it == by_key_.end() ? KeyState{} : states_[it->second];
     RETURN_IF_ERROR(Remove(pending.old_key).status());
@@ -189,7 +195,9 @@ absl::Status Collapse::SettleOne(const Pending& pending) {
 
 KeyState& Collapse::StateOf(const Hash128& key, bool existed_if_new) {
   const auto [it, is_new] = by_key_.try_emplace(key, static_cast<uint32_t>(states_.size()));
-  if (is_new) states_.push_back({.key = key, .origin = key, .existed = existed_if_new, .exists = existed_if_new});
+  if (is_new)
+    states_.push_back(
+        {.key = key, .origin = key, .existed = existed_if_new, .exists = existed_if_new});
   KeyState& state = states_[it->second];
   state.lsn = commit_hint_;
   return state;
@@ -236,8 +244,9 @@ absl::Status Collapse::Diverged(std::string_view what, const Hash128& key) {
   std::string hash;
   hash.append(reinterpret_cast<const char*>(&key), sizeof key);
   return absl::FailedPreconditionError(
-      StrCat(shape_->name, ": lake and source have diverged: ", what, " (key hash ", Hex(hash), ", commit at ",
-             FormatLsn(commit_hint_), "). Copy the table again, or set onDivergence: repair for it."));
+      StrCat(shape_->name, ": lake and source have diverged: ", what, " (key hash ", Hex(hash),
+             ", commit at ", FormatLsn(commit_hint_),
+             "). Copy the table again, or set onDivergence: repair for it."));
 }
 
 bool Collapse::HasUnchanged(uint32_t row) const {
@@ -247,7 +256,8 @@ bool Collapse::HasUnchanged(uint32_t row) const {
   return false;
 }
 
-// True when some value is still unknown: then the earlier row did not have it either, and the origin is the earlier row's.
+// True when some value is still unknown: then the earlier row did not have it either, and the
+// origin is the earlier row's.
 bool Collapse::MergeUnchanged(uint32_t row, uint32_t previous) {
   const size_t columns = shape_->columns.size();
   TextCell* to = cells_.data() + row * columns;

@@ -1,8 +1,10 @@
-// Collapse: the changes of an epoch (or of a part of it that fits into memory) as one final state per key.
+// Collapse: the changes of an epoch (or of a part of it that fits into memory) as one final state
+// per key.
 //
-// Per key we keep whether it existed before, whether it exists after, the cells of its final row, and its *origin*: the key
-// under which the lake holds the row whose unchanged large values it still needs. Cells point into the blocks that the
-// changes came in; Collapse owns those blocks. Pure: no I/O, no clock. Confined to one thread.
+// Per key we keep whether it existed before, whether it exists after, the cells of its final row,
+// and its *origin*: the key under which the lake holds the row whose unchanged large values it
+// still needs. Cells point into the blocks that the changes came in; Collapse owns those blocks.
+// Pure: no I/O, no clock. Confined to one thread.
 #pragma once
 
 #include <array>
@@ -43,20 +45,21 @@ struct KeyHasher {
 struct KeyState {
   static constexpr uint32_t kNoRow = UINT32_MAX;
   Hash128 key;
-  Hash128 origin;           // meaningful when has_unchanged
-  uint32_t row = kNoRow;    // index for Row(); kNoRow unless `exists`
-  bool existed = false;     // before the first change seen here
-  bool exists = false;      // after the last one
+  Hash128 origin;         // meaningful when has_unchanged
+  uint32_t row = kNoRow;  // index for Row(); kNoRow unless `exists`
+  bool existed = false;   // before the first change seen here
+  bool exists = false;    // after the last one
   bool has_unchanged = false;
-  Lsn lsn;                  // of the commit of the last change
+  Lsn lsn;  // of the commit of the last change
 };
 
 class Collapse {
  public:
   Collapse(const TableShape* shape, DivergenceRule rule) : shape_(shape), rule_(rule) {}
 
-  // Takes in the records of a block. TRUNCATE empties what was collapsed and counts truncations(). kFailedPrecondition: the
-  // table cannot go on (divergence, a kBlock record); the message has the LSN.
+  // Takes in the records of a block. TRUNCATE empties what was collapsed and counts truncations().
+  // kFailedPrecondition: the table cannot go on (divergence, a kBlock record); the message has the
+  // LSN.
   absl::Status Add(std::string block, const AbortedXids* aborted, Lsn commit_hint);
 
   const std::vector<KeyState>& keys() const { return states_; }
@@ -71,7 +74,8 @@ class Collapse {
   const CommitMark& last_commit() const { return last_commit_; }
   const CommitMark& first_commit() const { return first_commit_; }
   uint64_t memory_bytes() const;
-  // Forgets keys, rows and blocks, but not truncations(), changes() and commits: the next part of the same epoch begins.
+  // Forgets keys, rows and blocks, but not truncations(), changes() and commits: the next part of
+  // the same epoch begins.
   void NextPart();
   // Everything as new.
   void Reset();

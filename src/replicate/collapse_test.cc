@@ -36,18 +36,35 @@ class CollapseTest : public testing::Test {
  protected:
   CollapseTest() {
     shape_.name = "public.t";
-    PgColumn id{.attnum = 1, .name = "id", .type = Oid(23), .lake = {.kind = TypeKind::kInt}, .decode = DecodeKind::kInt32,
-                .required = true, .is_key = true};
-    PgColumn v{.attnum = 2, .name = "v", .type = Oid(25), .lake = {.kind = TypeKind::kString}, .decode = DecodeKind::kText};
+    PgColumn id{.attnum = 1,
+                .name = "id",
+                .type = Oid(23),
+                .lake = {.kind = TypeKind::kInt},
+                .decode = DecodeKind::kInt32,
+                .required = true,
+                .is_key = true};
+    PgColumn v{.attnum = 2,
+               .name = "v",
+               .type = Oid(25),
+               .lake = {.kind = TypeKind::kString},
+               .decode = DecodeKind::kText};
     shape_.columns = {id, v};
     shape_.key = {0};
     shape_.seed = {1, 2};
   }
 
-  void Insert(const Cells& row, uint32_t sub_xid = 0) { Change(ChangeKind::kInsert, "N" + Tuple(row), sub_xid); }
-  void Update(const Cells& row, uint32_t sub_xid = 0) { Change(ChangeKind::kUpdate, "N" + Tuple(row), sub_xid); }
-  void UpdateFromKey(const Cells& old, const Cells& row) { Change(ChangeKind::kUpdate, "K" + Tuple(old) + "N" + Tuple(row), 0); }
-  void UpdateFromFull(const Cells& old, const Cells& row) { Change(ChangeKind::kUpdate, "O" + Tuple(old) + "N" + Tuple(row), 0); }
+  void Insert(const Cells& row, uint32_t sub_xid = 0) {
+    Change(ChangeKind::kInsert, "N" + Tuple(row), sub_xid);
+  }
+  void Update(const Cells& row, uint32_t sub_xid = 0) {
+    Change(ChangeKind::kUpdate, "N" + Tuple(row), sub_xid);
+  }
+  void UpdateFromKey(const Cells& old, const Cells& row) {
+    Change(ChangeKind::kUpdate, "K" + Tuple(old) + "N" + Tuple(row), 0);
+  }
+  void UpdateFromFull(const Cells& old, const Cells& row) {
+    Change(ChangeKind::kUpdate, "O" + Tuple(old) + "N" + Tuple(row), 0);
+  }
   void Delete(const Cells& old) { Change(ChangeKind::kDelete, "K" + Tuple(old), 0); }
   void Truncate() { AppendChange(records_, ChangeKind::kTruncate, Xid(0), ""); }
   void Commit(uint64_t lsn) { AppendCommit(records_, Lsn(lsn), 0); }

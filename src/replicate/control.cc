@@ -50,7 +50,8 @@ absl::StatusOr<std::optional<ControlRecord>> RecordOf(const TableMetadata& metad
   if (!metadata.current_snapshot_id) return std::nullopt;
   const Snapshot* head = metadata.FindSnapshot(*metadata.current_snapshot_id);
   if (head == nullptr || !head->summary.contains(kRecordKey)) {
-    return absl::DataLossError(StrCat("the control table ", metadata.location, " was written by somebody else"));
+    return absl::DataLossError(
+        StrCat("the control table ", metadata.location, " was written by somebody else"));
   }
   ASSIGN_OR_RETURN(ControlRecord record, ParseControlRecord(head->summary.at(kRecordKey)));
   return record;
@@ -90,9 +91,11 @@ absl::StatusOr<ControlRecord> ParseControlRecord(std::string_view text) {
   return record;
 }
 
-absl::StatusOr<std::unique_ptr<ControlStore>> ControlStore::Open(Catalog* catalog, ObjectStore* store, Clock* clock,
+absl::StatusOr<std::unique_ptr<ControlStore>> ControlStore::Open(Catalog* catalog,
+                                                                 ObjectStore* store, Clock* clock,
                                                                  const std::string& replication) {
-  auto control = std::unique_ptr<ControlStore>(new ControlStore(catalog, store, clock, Ident(replication)));
+  auto control =
+      std::unique_ptr<ControlStore>(new ControlStore(catalog, store, clock, Ident(replication)));
   absl::Status status = control->Load();
   if (!absl::IsNotFound(status)) {
     RETURN_IF_ERROR(status);
@@ -111,10 +114,13 @@ absl::StatusOr<std::unique_ptr<ControlStore>> ControlStore::Open(Catalog* catalo
   schema.Set("schema-id", int64_t{0});
   schema.Set("fields", std::move(fields));
   const absl::Status created =
-      catalog->CreateTable(control->ident_, {.schema = std::move(schema),
-                                             .properties = {{"format-version", "2"},
-                                                            {"write.metadata.delete-after-commit.enabled", "true"},
-                                                            {"write.metadata.previous-versions-max", "5"}}}).status();
+      catalog
+          ->CreateTable(control->ident_,
+                        {.schema = std::move(schema),
+                         .properties = {{"format-version", "2"},
+                                        {"write.metadata.delete-after-commit.enabled", "true"},
+                                        {"write.metadata.previous-versions-max", "5"}}})
+          .status();
   status = control->Load();
   if (!status.ok()) return created.ok() ? status : created;
   return control;
@@ -131,13 +137,21 @@ absl::Status ControlStore::Write(const ControlRecord& record) {
   const SnapshotId id = NewSnapshotId(metadata);
   const std::string operation = RandomUuid();
   const SequenceNumber sequence(metadata.last_sequence_number.value + 1);
-  Snapshot snapshot{.id = id, .parent_snapshot_id = metadata.current_snapshot_id, .sequence_number = sequence,
+  Snapshot snapshot{.id = id,
+                    .parent_snapshot_id = metadata.current_snapshot_id,
+                    .sequence_number = sequence,
                     .schema_id = metadata.current_schema_id};
   snapshot.timestamp_ms = std::max(absl::ToUnixMillis(absl::Now()), metadata.last_updated_ms);
-  snapshot.manifest_list = StrCat(metadata.location, "/metadata/snap-", id.value, "-0-", operation, ".avro");
-  snapshot.summary = {{"operation", "append"}, {kOperationKey, operation}, {kRecordKey, FormatControlRecord(record)}};
-  ASSIGN_OR_RETURN(const std::string list, EncodeManifestList({.snapshot_id = id, .parent_snapshot_id = snapshot.parent_snapshot_id,
-                                                               .sequence_number = sequence}, {}));
+  snapshot.manifest_list =
+      StrCat(metadata.location, "/metadata/snap-", id.value, "-0-", operation, ".avro");
+  snapshot.summary = {{"operation", "append"},
+                      {kOperationKey, operation},
+                      {kRecordKey, FormatControlRecord(record)}};
+  ASSIGN_OR_RETURN(const std::string list,
+                   EncodeManifestList({.snapshot_id = id,
+                                       .parent_snapshot_id = snapshot.parent_snapshot_id,
+                                       .sequence_number = sequence},
+                                      {}));
   RETURN_IF_ERROR(store_->Put(snapshot.manifest_list, list));
   CommitRequest request;
   request.requirements.Push(AssertTableUuid(metadata.table_uuid));
@@ -155,24 +169,31 @@ absl::Status ControlStore::Write(const ControlRecord& record) {
   if (!committed.ok()) {
     const absl::Status answer = committed.status();
     const absl::Status looked = Load();
-    if (!looked.ok()) return absl::IsNotFound(looked) ? looked : absl::UnknownError(StrCat(Message(answer)));
-    const Snapshot* head = loaded_->metadata.current_snapshot_id
-                               ? loaded_->metadata.FindSnapshot(*loaded_->metadata.current_snapshot_id) : nullptr;
+    if (!looked.ok())
+      return absl::IsNotFound(looked) ? looked : absl::UnknownError(StrCat(Message(answer)));
+    const Snapshot* head =
+        loaded_->metadata.current_snapshot_id
+            ? loaded_->metadata.FindSnapshot(*loaded_->metadata.current_snapshot_id)
+            : nullptr;
     if (head != nullptr && head->id == id) return absl::OkStatus();
-    if (record_ && record_->generation != record.generation && record_->generation >= record.generation) {
-      return absl::AbortedError(StrCat("another process has taken over replication ", ident_.name, " (generation ",
-                                       record_->generation, ", ours is ", record.generation, ")"));
+    if (record_ && record_->generation != record.generation &&
+        record_->generation >= record.generation) {
+      return absl::AbortedError(StrCat("another process has taken over replication ", ident_.name,
+                                       " (generation ", record_->generation, ", ours is ",
+                                       record.generation, ")"));
     }
     return absl::IsAborted(answer) ? absl::UnavailableError(StrCat(Message(answer))) : answer;
   }
   loaded_ = *std::move(committed);
   record_ = record;
   // Certainly in, and what was dropped is named by nothing any more.
-  for (const std::string& location : old_lists) store_->Delete(location).IgnoreError();  // because it is only litter
+  for (const std::string& location : old_lists)
+    store_->Delete(location).IgnoreError();  // because it is only litter
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::optional<ControlRecord>> ReadControlRecord(Catalog& catalog, const std::string& replication) {
+absl::StatusOr<std::optional<ControlRecord>> ReadControlRecord(Catalog& catalog,
+                                                               const std::string& replication) {
   absl::StatusOr<LoadedTable> loaded = catalog.LoadTable(Ident(replication));
   if (absl::IsNotFound(loaded.status())) return std::nullopt;
   RETURN_IF_ERROR(loaded.status());

@@ -1,7 +1,8 @@
 // The control record of a replication: what of the stream is covered, in the lake itself.
 //
-// It is the summary of the newest, empty snapshot of the table fjord_control.<replication>, committed with a requirement on
-// the head, so that of two processes with one name only one goes on (docs/formats/snapshot-properties.md).
+// It is the summary of the newest, empty snapshot of the table fjord_control.<replication>,
+// committed with a requirement on the head, so that of two processes with one name only one goes on
+// (docs/formats/snapshot-properties.md).
 #pragma once
 
 #include <cstdint>
@@ -21,12 +22,12 @@ class ObjectStore;
 
 struct ControlTable {
   Oid oid;
-  std::string table_uuid;    // of the lake table
-  Oid membership_oid;        // publication row: oid and xmin
+  std::string table_uuid;  // of the lake table
+  Oid membership_oid;      // publication row: oid and xmin
   Xid membership_xmin;
-  std::string state;         // "copying", "streaming", "blocked"
-  std::string reason;        // of "blocked"
-  Lsn covered_since;         // every change after this was received, without a break
+  std::string state;   // "copying", "streaming", "blocked"
+  std::string reason;  // of "blocked"
+  Lsn covered_since;   // every change after this was received, without a break
   friend bool operator==(const ControlTable&, const ControlTable&) = default;
 };
 
@@ -36,7 +37,7 @@ struct ControlRecord {
   std::string database;
   std::string slot;
   TimelineId timeline;
-  Lsn position;              // highest position confirmed or about to be confirmed
+  Lsn position;  // highest position confirmed or about to be confirmed
   std::map<std::string, ControlTable> tables;  // by source name
   friend bool operator==(const ControlRecord&, const ControlRecord&) = default;
 };
@@ -48,11 +49,13 @@ absl::StatusOr<ControlRecord> ParseControlRecord(std::string_view text);
 class ControlStore {
  public:
   // Makes the table when it is missing.
-  static absl::StatusOr<std::unique_ptr<ControlStore>> Open(Catalog* catalog, ObjectStore* store, Clock* clock,
+  static absl::StatusOr<std::unique_ptr<ControlStore>> Open(Catalog* catalog, ObjectStore* store,
+                                                            Clock* clock,
                                                             const std::string& replication);
   // As read when it was opened or last written; nothing when there was none.
   const std::optional<ControlRecord>& record() const { return record_; }
-  // kAborted: another process wrote in between: this one must stop. kUnknown or kUnavailable: write again.
+  // kAborted: another process wrote in between: this one must stop. kUnknown or kUnavailable: write
+  // again.
   absl::Status Write(const ControlRecord& record);
 
  private:
@@ -69,6 +72,7 @@ class ControlStore {
 };
 
 // The record as a reader (status) sees it, without making anything. Nothing when there is none.
-absl::StatusOr<std::optional<ControlRecord>> ReadControlRecord(Catalog& catalog, const std::string& replication);
+absl::StatusOr<std::optional<ControlRecord>> ReadControlRecord(Catalog& catalog,
+                                                               const std::string& replication);
 
 }  // namespace fjord

@@ -37,14 +37,16 @@ struct TableCopy {
 
 class Copy {
  public:
-  Copy(const CopyOptions& options, std::vector<CopyTarget> targets, const std::atomic<bool>& stop, const CopyDone& done)
+  Copy(const CopyOptions& options, std::vector<CopyTarget> targets, const std::atomic<bool>& stop,
+       const CopyDone& done)
       : options_(options), stop_(stop), done_(done) {
     for (CopyTarget& target : targets) AddTable(std::move(target));
   }
 
   void Run() {
     std::vector<std::thread> threads;
-    const size_t count = std::min<size_t>(static_cast<size_t>(std::max(1, options_.workers)), slices_.size());
+    const size_t count =
+        std::min<size_t>(static_cast<size_t>(std::max(1, options_.workers)), slices_.size());
     for (size_t i = 0; i < count; ++i) threads.emplace_back([this] { Work(); });
     for (std::thread& thread : threads) thread.join();
   }
@@ -55,8 +57,10 @@ class Copy {
     const std::vector<PageRange> ranges = SliceTable(target.info.pages, options_.slice_bytes);
     target.progress->pages_total = target.info.pages;
     for (const PageRange& range : ranges) {
-      const int64_t end = range.end ? int64_t{*range.end} : std::max<int64_t>(target.info.pages, range.first);
-      slices_.push_back({.target = index, .pages = range, .page_count = end - int64_t{range.first}});
+      const int64_t end =
+          range.end ? int64_t{*range.end} : std::max<int64_t>(target.info.pages, range.first);
+      slices_.push_back(
+          {.target = index, .pages = range, .page_count = end - int64_t{range.first}});
     }
     tables_.push_back(std::make_unique<TableCopy>());
     tables_.back()->target = std::move(target);
@@ -68,7 +72,8 @@ class Copy {
     while (std::optional<Slice> slice = Next()) {
       absl::Status status;
       if (session == nullptr) {
-        absl::StatusOr<std::unique_ptr<SnapshotSession>> opened = SnapshotSession::Open(options_.connection);
+        absl::StatusOr<std::unique_ptr<SnapshotSession>> opened =
+            SnapshotSession::Open(options_.connection);
         status = opened.status();
         if (opened.ok()) session = *std::move(opened);
       }
@@ -97,7 +102,9 @@ class Copy {
   absl::StatusOr<CopiedFile> ReadSlice(SnapshotSession& session, const Slice& slice) {
     const CopyTarget& target = tables_[slice.target]->target;
     RETURN_IF_ERROR(session.Begin(options_.snapshot_name, target.info));
-    CopyQuery query{.schema = target.info.schema, .name = target.info.name, .row_filter = target.row_filter,
+    CopyQuery query{.schema = target.info.schema,
+                    .name = target.info.name,
+                    .row_filter = target.row_filter,
                     .pages = slice.pages};
     for (const PgColumn& column : target.shape->columns) query.columns.push_back(column.name);
     ASSIGN_OR_RETURN(const std::unique_ptr<CopyReader> reader,
@@ -112,7 +119,8 @@ class Copy {
       ASSIGN_OR_RETURN(const bool more, reader->Next({}, rows));
       if (!more) break;
       batch.Clear();
-      const DecodeResult decoded = DecodeRows(target.shape->columns, rows.rows, target.unrepresentable, batch);
+      const DecodeResult decoded =
+          DecodeRows(target.shape->columns, rows.rows, target.unrepresentable, batch);
       if (decoded.problem) return decoded.problem->ToStatus(target.shape->name);
       target.progress->nulled.fetch_add(decoded.nulled);
       RETURN_IF_ERROR(writer->Append(batch));
@@ -141,7 +149,8 @@ class Copy {
     done_(slice.target, published.status());
   }
 
-  // Lost connections are tried again: the anchor keeps the snapshot, so a slice reads the same rows. Everything else is the table's answer.
+  // Lost connections are tried again: the anchor keeps the snapshot, so a slice reads the same
+  // rows. Everything else is the table's answer.
   void Failed(Slice slice, const absl::Status& status) {
     TableCopy& table = *tables_[slice.target];
     bool again = false;
@@ -156,7 +165,8 @@ class Copy {
       }
     }
     if (again) {
-      LogWarning("a slice is read again", {{"table", table.target.shape->name}, {"reason", Message(status)}});
+      LogWarning("a slice is read again",
+                 {{"table", table.target.shape->name}, {"reason", Message(status)}});
       absl::SleepFor(absl::Milliseconds(500));
     } else if (!absl::IsCancelled(status)) {
       done_(slice.target, status);
@@ -173,8 +183,8 @@ class Copy {
 
 }  // namespace
 
-void RunCopy(const CopyOptions& options, std::vector<CopyTarget> targets, const std::atomic<bool>& stop,
-             const CopyDone& done) {
+void RunCopy(const CopyOptions& options, std::vector<CopyTarget> targets,
+             const std::atomic<bool>& stop, const CopyDone& done) {
   Copy(options, std::move(targets), stop, done).Run();
 }
 

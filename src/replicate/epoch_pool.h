@@ -1,5 +1,5 @@
-// The threads that epochs run on. A task is submitted only for a table that has none running, so the queue is bounded by the
-// number of tables.
+// The threads that epochs run on. A task is submitted only for a table that has none running, so
+// the queue is bounded by the number of tables.
 #pragma once
 
 #include <condition_variable>

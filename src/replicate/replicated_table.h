@@ -1,4 +1,5 @@
-// Everything that a replication keeps about one table. Owned by the runner; who may touch a member is said beside it.
+// Everything that a replication keeps about one table. Owned by the runner; who may touch a member
+// is said beside it.
 #pragma once
 
 #include <atomic>
@@ -19,11 +20,12 @@ namespace fjord {
 // The way of a table, as the runner sees it.
 //
 //   kOpening ─► kCopying ─► kJoining ─► kLive ─► kRewinding ─► kJoining …
-//       └──────────────────────┴── any ──► kBlocked (until a person acted and the process was started again)
+//       └──────────────────────┴── any ──► kBlocked (until a person acted and the process was
+//       started again)
 enum class TablePhase {
-  kOpening,    // the lake table is being opened
-  kCopying,    // waits for its base
-  kJoining,    // has its base; the stream takes it up at its next connection
+  kOpening,  // the lake table is being opened
+  kCopying,  // waits for its base
+  kJoining,  // has its base; the stream takes it up at its next connection
   kLive,
   kRewinding,  // an epoch failed for a passing reason: opened again after a pause
   kBlocked,
@@ -39,14 +41,16 @@ struct ReplicatedTable {
   std::string row_filter;
   std::string table_uuid;  // of the lake table; empty when it could not be opened
 
-  // The control record knows a base of it; if it cannot be opened now, its WAL is kept all the same.
+  // The control record knows a base of it; if it cannot be opened now, its WAL is kept all the
+  // same.
   bool known = false;
 
   // The runner's thread, or the one worker that has `busy`.
   std::unique_ptr<TableWorker> worker;
 
   // Any thread.
-  // Every change after this was or will be received, as far as the slot can give it; 0: there is no base to keep current.
+  // Every change after this was or will be received, as far as the slot can give it; 0: there is no
+  // base to keep current.
   std::atomic<uint64_t> covered_since{0};
   RoutedTable routed;
   TableCounters counters;
@@ -61,8 +65,8 @@ struct ReplicatedTable {
 
   // Waits for a person.
   void Block(std::string why) { SetAside(std::move(why), TablePhase::kBlocked); }
-  // Changes are dropped until the table joins the stream again. The phase is set once: the runner ends when it sees every
-  // table blocked.
+  // Changes are dropped until the table joins the stream again. The phase is set once: the runner
+  // ends when it sees every table blocked.
   void SetAside(std::string why, TablePhase next) {
     std::lock_guard lock(mutex_);
     reason_ = std::move(why);

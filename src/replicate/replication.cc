@@ -18,10 +18,10 @@
 #include "postgres/slot.h"
 #include "replicate/control.h"
 #include "replicate/epoch_pool.h"
+#include "replicate/replicated_table.h"
 #include "replicate/resume.h"
 #include "replicate/source.h"
 #include "replicate/stream_thread.h"
-#include "replicate/replicated_table.h"
 
 namespace fjord {
 namespace {
@@ -65,8 +65,9 @@ std::string_view TableStateName(TableState state) {
 }
 
 bool ReplicationStatus::ready() const {
-  return connected && std::all_of(tables.begin(), tables.end(),
-                                  [](const TableStatus& table) { return table.state == TableState::kStreaming; });
+  return connected && std::all_of(tables.begin(), tables.end(), [](const TableStatus& table) {
+           return table.state == TableState::kStreaming;
+         });
 }
 
 class ReplicationRunner::Impl {
@@ -158,7 +159,7 @@ class ReplicationRunner::Impl {
   std::condition_variable wake_;
   std::condition_variable recorded_;
   bool record_wanted_ = false;  // guarded by mutex_
-  absl::Status copy_failure_;  // guarded by mutex_
+  absl::Status copy_failure_;   // guarded by mutex_
   absl::Time last_control_ = absl::InfinitePast();
   std::atomic<uint64_t> confirmed_{0};
   mutable std::atomic<bool> started_{false};
@@ -173,7 +174,8 @@ absl::Status ReplicationRunner::Impl::Start() {
   identity_ = view.identity;
   publications_ = view.publications;
   source_id_ = StrCat(identity_.system_identifier, "/", identity_.database, "/", options_.slot);
-  ASSIGN_OR_RETURN(control_, ControlStore::Open(environment_.catalog, environment_.store, environment_.clock, options_.name));
+  ASSIGN_OR_RETURN(control_, ControlStore::Open(environment_.catalog, environment_.store,
+                                                environment_.clock, options_.name));
   RETURN_IF_ERROR(MakeEntries(view));
   router_ = std::make_unique<Router>(&account_, spool_.get());
   for (const auto& entry : entries_) {
@@ -193,7 +195,8 @@ absl::Status ReplicationRunner::Impl::MakeEntries(const SourceView& view) {
     entry->shape.name = source.name;
     entry->routed.shape = &entry->shape;
     entry->routed.blocked = true;  // until it joins the stream
-    entry->known = source.info && control_->record() && control_->record()->tables.contains(source.name);
+    entry->known =
+        source.info && control_->record() && control_->record()->tables.contains(source.name);
     if (source.info) entry->routed.oid = source.info->oid;
     if (!source.refusal.empty()) {
       LogWarning("a table is set aside", {{"table", source.name}, {"reason", source.refusal}});
@@ -216,8 +219,9 @@ absl::Status ReplicationRunner::Impl::MakeEntries(const SourceView& view) {
       entry->shape.columns = std::move(mapping.columns);
       entry->shape.key = std::move(mapping.key);
       if (!entry->row_filter.empty()) {
-        entry->Block(StrCat(source.name, ": row filters of publications are not supported yet. ALTER PUBLICATION ",
-                            options_.publication, " SET TABLE … without WHERE for it"));
+        entry->Block(StrCat(
+            source.name, ": row filters of publications are not supported yet. ALTER PUBLICATION ",
+            options_.publication, " SET TABLE … without WHERE for it"));
       }
     }
     entries_.push_back(std::move(entry));
@@ -247,7 +251,8 @@ absl::Status ReplicationRunner::Impl::OpenLake(ReplicatedTable& entry) {
                      .source = source_id_,
                      .retention = options_.retention,
                      .accept_external_writes = entry.source.options->accept_external_writes};
-  for (const PgColumn& column : entry.shape.columns) spec.columns.push_back({column.name, column.lake, column.required});
+  for (const PgColumn& column : entry.shape.columns)
+    spec.columns.push_back({column.name, column.lake, column.required});
   spec.key = entry.shape.key;
   ASSIGN_OR_RETURN(std::unique_ptr<LakeTable> lake,
                    LakeTable::Open({.catalog = environment_.catalog,
@@ -257,7 +262,8 @@ absl::Status ReplicationRunner::Impl::OpenLake(ReplicatedTable& entry) {
                                    std::move(spec)));
   if (!entry.table_uuid.empty() && entry.table_uuid != lake->table_uuid()) {
     return absl::FailedPreconditionError(
-        StrCat(entry.source.name, ": its lake table was replaced by another one. Start again to have it copied."));
+        StrCat(entry.source.name,
+               ": its lake table was replaced by another one. Start again to have it copied."));
   }
   entry.table_uuid = lake->table_uuid();
   entry.shape.seed = lake->key_seed();
@@ -267,7 +273,8 @@ absl::Status ReplicationRunner::Impl::OpenLake(ReplicatedTable& entry) {
                            .epoch_bytes_max = static_cast<uint64_t>(options_.publish_bytes)};
   const EpochPolicy policy{.divergence = entry.source.options->divergence,
                            .unrepresentable = entry.source.options->unrepresentable};
-  entry.worker = std::make_unique<TableWorker>(&entry.routed, &entry.shape, identity_.timeline, limits, policy, &entry.counters);
+  entry.worker = std::make_unique<TableWorker>(&entry.routed, &entry.shape, identity_.timeline,
+                                               limits, policy, &entry.counters);
   entry.worker->SetLake(std::move(lake));
   return absl::OkStatus();
 }
@@ -276,13 +283,15 @@ absl::Status ReplicationRunner::Impl::OpenLake(ReplicatedTable& entry) {
 void ReplicationRunner::Impl::OpenEntry(ReplicatedTable& entry) {
   const absl::Status opened = OpenLake(entry);
   if (!opened.ok()) {
-    entry.SetAside(StrCat(Message(opened)), IsPassing(opened) ? TablePhase::kRewinding : TablePhase::kBlocked);
+    entry.SetAside(StrCat(Message(opened)),
+                   IsPassing(opened) ? TablePhase::kRewinding : TablePhase::kBlocked);
     if (!IsPassing(opened)) {
       LogError("a table is set aside", {{"table", entry.source.name}, {"reason", Message(opened)}});
     }
     return;
   }
-  const ControlTable* known = entry.known ? &control_->record()->tables.at(entry.source.name) : nullptr;
+  const ControlTable* known =
+      entry.known ? &control_->record()->tables.at(entry.source.name) : nullptr;
   const std::optional<Watermark> watermark = entry.worker->lake()->watermark();
   const ResumeDecision decision = DecideResume({.oid = entry.routed.oid,
                                                 .membership = entry.membership,
@@ -295,7 +304,9 @@ void ReplicationRunner::Impl::OpenEntry(ReplicatedTable& entry) {
     entry.phase = TablePhase::kJoining;
     return;
   }
-  if (watermark) LogWarning("a table is copied again", {{"table", entry.source.name}, {"reason", decision.reason}});
+  if (watermark)
+    LogWarning("a table is copied again",
+               {{"table", entry.source.name}, {"reason", decision.reason}});
   entry.known = false;
   entry.phase = TablePhase::kCopying;
 }
@@ -315,16 +326,19 @@ absl::Status ReplicationRunner::Impl::PrepareSlot(const SourceView& view) {
   ASSIGN_OR_RETURN(const SlotPlan plan, ProveLineage(facts));
   if (plan == SlotPlan::kUse) {
     if (view.slot->active_pid) {
-      return absl::UnavailableError(StrCat("slot ", options_.slot, " is in use by process ", *view.slot->active_pid,
+      return absl::UnavailableError(StrCat("slot ", options_.slot, " is in use by process ",
+                                           *view.slot->active_pid,
                                            " of the server: is another fjord running?"));
     }
     confirmed_ = control_->record()->position.value;
     return control_->Write(MakeRecord(confirmed()));
   }
-  // That a slot is about to be made is written down first: a slot without a record would look like somebody else's.
+  // That a slot is about to be made is written down first: a slot without a record would look like
+  // somebody else's.
   RETURN_IF_ERROR(control_->Write(MakeRecord(Lsn())));
   if (plan == SlotPlan::kRecreate) {
-    ASSIGN_OR_RETURN(const std::unique_ptr<Connection> session, Connection::Open(options_.connection));
+    ASSIGN_OR_RETURN(const std::unique_ptr<Connection> session,
+                     Connection::Open(options_.connection));
     RETURN_IF_ERROR(DropSlot(*session, options_.slot));
   }
   return CreatePermanentSlot();
@@ -332,18 +346,21 @@ absl::Status ReplicationRunner::Impl::PrepareSlot(const SourceView& view) {
 
 absl::Status ReplicationRunner::Impl::SayWhatTheSlotWaitsFor() {
   if (stop_) return absl::CancelledError("stopped");
-  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> session, Connection::Open(options_.connection));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> session,
+                   Connection::Open(options_.connection));
   ASSIGN_OR_RETURN(const std::vector<OldTransaction> old, ReadOldTransactions(*session));
   std::vector<std::string> descriptions;
   for (const OldTransaction& transaction : old) descriptions.push_back(Describe(transaction));
-  LogInfo("waiting for transactions that are open at the source", {{"transactions", Join(descriptions, ", ")}});
+  LogInfo("waiting for transactions that are open at the source",
+          {{"transactions", Join(descriptions, ", ")}});
   return absl::OkStatus();
 }
 
 absl::Status ReplicationRunner::Impl::CreatePermanentSlot() {
   ASSIGN_OR_RETURN(slot_session_, Connection::Open(Replicating(options_.connection)));
-  ASSIGN_OR_RETURN(new_slot_, CreateSlot(*slot_session_, options_.slot, SlotLife::kPermanent, kSlotWaitInterval,
-                                         [this] { return SayWhatTheSlotWaitsFor(); }));
+  ASSIGN_OR_RETURN(
+      new_slot_, CreateSlot(*slot_session_, options_.slot, SlotLife::kPermanent, kSlotWaitInterval,
+                            [this] { return SayWhatTheSlotWaitsFor(); }));
   confirmed_ = new_slot_->consistent_point.value;
   LogInfo("slot made", {{"slot", options_.slot}, {"lsn", FormatLsn(confirmed())}});
   for (const auto& entry : entries_) {
@@ -365,7 +382,8 @@ ControlRecord ReplicationRunner::Impl::MakeRecord(Lsn position) const {
   record.position = position;
   for (const auto& entry : entries_) {
     if (entry->table_uuid.empty()) {
-      // A table that could not be opened keeps what was known of it, and SafePosition keeps its WAL.
+      // A table that could not be opened keeps what was known of it, and SafePosition keeps its
+      // WAL.
       if (entry->known) {
         const auto it = control_->record()->tables.find(entry->source.name);
         if (it != control_->record()->tables.end()) record.tables.insert(*it);
@@ -373,14 +391,15 @@ ControlRecord ReplicationRunner::Impl::MakeRecord(Lsn position) const {
       continue;
     }
     const TablePhase phase = entry->phase;
-    record.tables[entry->source.name] = {
-        .oid = entry->routed.oid,
-        .table_uuid = entry->table_uuid,
-        .membership_oid = entry->membership.oid,
-        .membership_xmin = entry->membership.xmin,
-        .state = phase == TablePhase::kBlocked ? "blocked" : phase == TablePhase::kCopying ? "copying" : "streaming",
-        .reason = entry->reason(),
-        .covered_since = Lsn(entry->covered_since.load())};
+    record.tables[entry->source.name] = {.oid = entry->routed.oid,
+                                         .table_uuid = entry->table_uuid,
+                                         .membership_oid = entry->membership.oid,
+                                         .membership_xmin = entry->membership.xmin,
+                                         .state = phase == TablePhase::kBlocked   ? "blocked"
+                                                  : phase == TablePhase::kCopying ? "copying"
+                                                                                  : "streaming",
+                                         .reason = entry->reason(),
+                                         .covered_since = Lsn(entry->covered_since.load())};
   }
   return record;
 }
@@ -393,10 +412,12 @@ std::vector<ReplicatedTable*> ReplicationRunner::Impl::WaitingForCopy() const {
   return waiting;
 }
 
-absl::StatusOr<NewSlot> ReplicationRunner::Impl::TemporarySlot(std::unique_ptr<Connection>& session) {
+absl::StatusOr<NewSlot> ReplicationRunner::Impl::TemporarySlot(
+    std::unique_ptr<Connection>& session) {
   ASSIGN_OR_RETURN(session, Connection::Open(Replicating(options_.connection)));
   const std::string name = StrCat("fjord_copy_", Hex(RandomBytes(6)));
-  return CreateSlot(*session, name, SlotLife::kTemporary, kSlotWaitInterval, [this] { return SayWhatTheSlotWaitsFor(); });
+  return CreateSlot(*session, name, SlotLife::kTemporary, kSlotWaitInterval,
+                    [this] { return SayWhatTheSlotWaitsFor(); });
 }
 
 void ReplicationRunner::Impl::CopyLoop() {
@@ -405,7 +426,8 @@ void ReplicationRunner::Impl::CopyLoop() {
     if (waiting.empty()) break;
     if (round >= kCopyRoundsMax) {
       for (ReplicatedTable* entry : waiting) {
-        entry->Block(StrCat(entry->source.name, ": it was rewritten or truncated during each of ", kCopyRoundsMax,
+        entry->Block(StrCat(entry->source.name, ": it was rewritten or truncated during each of ",
+                            kCopyRoundsMax,
                             " attempts to copy it. Start again when that is over."));
       }
       break;
@@ -432,8 +454,10 @@ absl::Status ReplicationRunner::Impl::CopyRound(std::vector<ReplicatedTable*> wa
     ASSIGN_OR_RETURN(slot, TemporarySlot(session));
   }
   const Watermark watermark{identity_.timeline, slot->consistent_point};
-  ASSIGN_OR_RETURN(const std::unique_ptr<AnchorSession> anchor, AnchorSession::Open(options_.connection, slot->snapshot_name));
-  // The anchor keeps the snapshot now. A permanent slot must be free for the stream; a temporary one may go.
+  ASSIGN_OR_RETURN(const std::unique_ptr<AnchorSession> anchor,
+                   AnchorSession::Open(options_.connection, slot->snapshot_name));
+  // The anchor keeps the snapshot now. A permanent slot must be free for the stream; a temporary
+  // one may go.
   session.reset();
   std::vector<CopyTarget> targets;
   std::vector<TableInfo> infos;
@@ -445,7 +469,8 @@ absl::Status ReplicationRunner::Impl::CopyRound(std::vector<ReplicatedTable*> wa
   }
   std::vector<ReplicatedTable*> copied;
   for (ReplicatedTable* entry : waiting) {
-    const auto info = std::find_if(infos.begin(), infos.end(), [&](const TableInfo& i) { return i.oid == entry->routed.oid; });
+    const auto info = std::find_if(infos.begin(), infos.end(),
+                                   [&](const TableInfo& i) { return i.oid == entry->routed.oid; });
     if (info == infos.end()) {
       entry->Block(StrCat(entry->source.name, ": the table was dropped"));
       continue;
@@ -453,28 +478,39 @@ absl::Status ReplicationRunner::Impl::CopyRound(std::vector<ReplicatedTable*> wa
     entry->routed.watermark_lsn = watermark.lsn.value;
     entry->covered_since = watermark.lsn.value;
     entry->copy.rows = entry->copy.bytes = entry->copy.pages_done = 0;
-    targets.push_back({.info = *info, .shape = &entry->shape, .row_filter = entry->row_filter,
-                       .unrepresentable = entry->source.options->unrepresentable, .lake = entry->worker->lake(),
+    targets.push_back({.info = *info,
+                       .shape = &entry->shape,
+                       .row_filter = entry->row_filter,
+                       .unrepresentable = entry->source.options->unrepresentable,
+                       .lake = entry->worker->lake(),
                        .progress = &entry->copy});
     copied.push_back(entry);
   }
-  // Durable before any base: a base whose coverage is not on record would be copied again after a kill.
+  // Durable before any base: a base whose coverage is not on record would be copied again after a
+  // kill.
   RETURN_IF_ERROR(WaitForRecord());
-  RunCopy({.connection = options_.connection, .snapshot_name = anchor->snapshot_name(), .watermark = watermark,
+  RunCopy({.connection = options_.connection,
+           .snapshot_name = anchor->snapshot_name(),
+           .watermark = watermark,
            .workers = options_.workers},
-          std::move(targets), stop_,
-          [&](size_t index, const absl::Status& status) { CopyAnswered(*copied[index], watermark, status); });
+          std::move(targets), stop_, [&](size_t index, const absl::Status& status) {
+            CopyAnswered(*copied[index], watermark, status);
+          });
   return absl::OkStatus();
 }
 
-void ReplicationRunner::Impl::CopyAnswered(ReplicatedTable& entry, const Watermark& watermark, const absl::Status& status) {
+void ReplicationRunner::Impl::CopyAnswered(ReplicatedTable& entry, const Watermark& watermark,
+                                           const absl::Status& status) {
   if (status.ok()) {
     entry.counters.rows = entry.worker->lake()->rows();
-    LogInfo("table copied", {{"table", entry.source.name}, {"rows", entry.copy.rows.load()}, {"lsn", FormatLsn(watermark.lsn)}});
+    LogInfo("table copied", {{"table", entry.source.name},
+                             {"rows", entry.copy.rows.load()},
+                             {"lsn", FormatLsn(watermark.lsn)}});
     entry.phase = TablePhase::kJoining;
     wake_.notify_all();
   } else if (IsPassing(status)) {
-    LogWarning("a table will be copied from a newer snapshot", {{"table", entry.source.name}, {"reason", Message(status)}});
+    LogWarning("a table will be copied from a newer snapshot",
+               {{"table", entry.source.name}, {"reason", Message(status)}});
   } else {
     LogError("a table is set aside", {{"table", entry.source.name}, {"reason", Message(status)}});
     entry.Block(StrCat(Message(status)));
@@ -503,30 +539,40 @@ absl::Status ReplicationRunner::Impl::RecordIfWanted() {
 }
 
 void ReplicationRunner::Impl::StartStream() {
-  ReplicationStreamOptions options{.connection = options_.connection, .slot = options_.slot, .start = confirmed(),
+  ReplicationStreamOptions options{.connection = options_.connection,
+                                   .slot = options_.slot,
+                                   .start = confirmed(),
                                    .publications = publications_};
   stream_ = std::make_unique<StreamThread>(
       std::move(options), router_.get(),
-      StreamHooks{.before_connect = [this] { return BeforeConnect(); }, .on_changes = [this] { wake_.notify_all(); }});
+      StreamHooks{.before_connect = [this] { return BeforeConnect(); },
+                  .on_changes = [this] { wake_.notify_all(); }});
   stream_->Start();
 }
 
 // On the stream's thread, which owns skip_until.
 absl::Status ReplicationRunner::Impl::BeforeConnect() {
   ASSIGN_OR_RETURN(const SourceView view, LookAgain(options_));
-  ControlRecord ours{.system_identifier = identity_.system_identifier, .database = identity_.database,
-                     .slot = options_.slot, .timeline = identity_.timeline, .position = confirmed()};
-  ASSIGN_OR_RETURN(const SlotPlan plan, ProveLineage({.identity = view.identity, .history = view.history, .slot = view.slot,
-                                                      .control = std::move(ours), .slot_name = options_.slot,
+  ControlRecord ours{.system_identifier = identity_.system_identifier,
+                     .database = identity_.database,
+                     .slot = options_.slot,
+                     .timeline = identity_.timeline,
+                     .position = confirmed()};
+  ASSIGN_OR_RETURN(const SlotPlan plan, ProveLineage({.identity = view.identity,
+                                                      .history = view.history,
+                                                      .slot = view.slot,
+                                                      .control = std::move(ours),
+                                                      .slot_name = options_.slot,
                                                       .replication = options_.name}));
-  if (plan != SlotPlan::kUse) return absl::DataLossError(StrCat("slot ", options_.slot, " is gone"));
+  if (plan != SlotPlan::kUse)
+    return absl::DataLossError(StrCat("slot ", options_.slot, " is gone"));
   join_requested_ = false;
   for (const auto& entry : entries_) {
     if (entry->phase != TablePhase::kJoining || entry->busy) continue;
     entry->routed.feed.Clear();
     entry->routed.skip_until = Lsn(entry->routed.watermark_lsn.load());
-    // touched_lsn stays: what was received and dropped above the watermark keeps the table pending, and so the slot in
-    // place, until it was received again and published.
+    // touched_lsn stays: what was received and dropped above the watermark keeps the table pending,
+    // and so the slot in place, until it was received again and published.
     entry->routed.blocked = false;
     entry->phase = TablePhase::kLive;
   }
@@ -550,8 +596,9 @@ absl::Status ReplicationRunner::Impl::Loop(RunUntil until) {
       return entry->phase != TablePhase::kBlocked;
     });
     if (!usable && !copying_) {
-      return absl::FailedPreconditionError(StrCat("replication ", options_.name, ": no table can go on: ",
-                                                  entries_.empty() ? "" : entries_[0]->reason()));
+      return absl::FailedPreconditionError(
+          StrCat("replication ", options_.name,
+                 ": no table can go on: ", entries_.empty() ? "" : entries_[0]->reason()));
     }
     if (until == RunUntil::kStopped && joining) {
       if (stream_ == nullptr) {
@@ -568,7 +615,8 @@ absl::Status ReplicationRunner::Impl::Loop(RunUntil until) {
       next_progress = now + absl::Seconds(5);
       for (ReplicatedTable* entry : WaitingForCopy()) {
         const int64_t total = entry->copy.pages_total;
-        LogInfo("copying", {{"table", entry->source.name}, {"rows", entry->copy.rows.load()},
+        LogInfo("copying", {{"table", entry->source.name},
+                            {"rows", entry->copy.rows.load()},
                             {"percent", total == 0 ? 100 : 100 * entry->copy.pages_done / total}});
       }
     }
@@ -581,7 +629,8 @@ absl::Status ReplicationRunner::Impl::Loop(RunUntil until) {
 bool ReplicationRunner::Impl::IsDue(const ReplicatedTable& entry, absl::Time now) const {
   const FeedState feed = entry.routed.feed.state();
   if (feed.first_commit == Lsn()) return false;
-  return now - entry.last_epoch >= options_.publish_every || static_cast<int64_t>(feed.changes) >= options_.publish_rows ||
+  return now - entry.last_epoch >= options_.publish_every ||
+         static_cast<int64_t>(feed.changes) >= options_.publish_rows ||
          static_cast<int64_t>(feed.bytes) >= options_.publish_bytes;
 }
 
@@ -591,7 +640,8 @@ void ReplicationRunner::Impl::Schedule(absl::Time now, bool everything) {
     if (entry->phase == TablePhase::kRewinding && now >= entry->retry_at) {
       entry->busy = true;
       pool_.Submit([this, entry = entry.get()] { Reopen(*entry); });
-    } else if (entry->phase == TablePhase::kLive && !entry->routed.feed.empty() && (everything || IsDue(*entry, now))) {
+    } else if (entry->phase == TablePhase::kLive && !entry->routed.feed.empty() &&
+               (everything || IsDue(*entry, now))) {
       entry->busy = true;
       entry->last_epoch = now;
       pool_.Submit([this, entry = entry.get()] { RunEpoch(*entry); });
@@ -604,7 +654,8 @@ void ReplicationRunner::Impl::RunEpoch(ReplicatedTable& entry) {
   if (status.ok()) {
     entry.backoff = absl::Milliseconds(200);
   } else if (IsPassing(status)) {
-    LogWarning("a table is rewound to its watermark", {{"table", entry.source.name}, {"reason", Message(status)}});
+    LogWarning("a table is rewound to its watermark",
+               {{"table", entry.source.name}, {"reason", Message(status)}});
     entry.retry_at = absl::Now() + entry.backoff;
     entry.backoff = std::min(entry.backoff * 2, kRewindBackoffMax);
     entry.SetAside(StrCat(Message(status)), TablePhase::kRewinding);
@@ -621,7 +672,8 @@ void ReplicationRunner::Impl::Reopen(ReplicatedTable& entry) {
   entry.worker.reset();
   absl::Status status = OpenLake(entry);
   if (status.ok() && !entry.worker->lake()->watermark()) {
-    status = absl::FailedPreconditionError(StrCat(entry.source.name, ": its lake table was emptied by somebody else"));
+    status = absl::FailedPreconditionError(
+        StrCat(entry.source.name, ": its lake table was emptied by somebody else"));
   }
   if (status.ok()) {
     // A commit whose outcome was unknown may have landed.
@@ -643,9 +695,11 @@ Lsn ReplicationRunner::Impl::SafePosition() const {
   // Received first: a commit that comes after this makes its table pending above it.
   Lsn safe = router_->received();
   for (const auto& entry : entries_) {
-    // Without a base there is nothing to keep current: the table will be copied from a newer snapshot.
+    // Without a base there is nothing to keep current: the table will be copied from a newer
+    // snapshot.
     const bool has_base = entry->known || entry->covered_since != 0;
-    if (has_base && entry->routed.pending()) safe = std::min(safe, Lsn(entry->routed.watermark_lsn.load()));
+    if (has_base && entry->routed.pending())
+      safe = std::min(safe, Lsn(entry->routed.watermark_lsn.load()));
   }
   return std::max(safe, confirmed());
 }
@@ -657,11 +711,13 @@ absl::Status ReplicationRunner::Impl::Acknowledge(absl::Time now, bool at_once) 
   if (safe <= confirmed() && !at_once) return absl::OkStatus();
   last_control_ = now;
   KillPoint("before-confirm");
-  // The record first: if the slot were ahead of it, the next start could not tell our own confirmation from somebody else's.
+  // The record first: if the slot were ahead of it, the next start could not tell our own
+  // confirmation from somebody else's.
   const absl::Status written = control_->Write(MakeRecord(safe));
   if (absl::IsAborted(written)) return written;
   if (!written.ok()) {
-    LogWarning("the control record could not be written, the slot stays where it is", {{"reason", Message(written)}});
+    LogWarning("the control record could not be written, the slot stays where it is",
+               {{"reason", Message(written)}});
     return absl::OkStatus();
   }
   confirmed_ = safe.value;
@@ -689,7 +745,8 @@ void ReplicationRunner::Impl::LookAtSlot(absl::Time now) {
 }
 
 bool ReplicationRunner::Impl::AnyBusy() const {
-  return std::any_of(entries_.begin(), entries_.end(), [](const auto& entry) { return entry->busy.load(); });
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [](const auto& entry) { return entry->busy.load(); });
 }
 
 // A clean stop: what was received is published and confirmed, and every index closed.
@@ -710,7 +767,9 @@ absl::Status ReplicationRunner::Impl::Finish() {
   for (const auto& entry : entries_) {
     if (entry->worker == nullptr || entry->worker->lake() == nullptr) continue;
     const absl::Status closed = entry->worker->lake()->Close();
-    if (!closed.ok()) LogWarning("an index was not closed", {{"table", entry->source.name}, {"reason", Message(closed)}});
+    if (!closed.ok())
+      LogWarning("an index was not closed",
+                 {{"table", entry->source.name}, {"reason", Message(closed)}});
   }
   return absl::OkStatus();
 }
@@ -736,7 +795,8 @@ ReplicationStatus ReplicationRunner::Impl::Snapshot() const {
   const int64_t now_us = absl::ToUnixMicros(absl::Now());
   for (const auto& entry : entries_) {
     TableStatus table{.source = entry->source.name,
-                      .target = StrCat(Join(entry->source.options->target.ns, "."), ".", entry->source.options->target.name)};
+                      .target = StrCat(Join(entry->source.options->target.ns, "."), ".",
+                                       entry->source.options->target.name)};
     switch (entry->phase.load()) {
       case TablePhase::kOpening: table.state = TableState::kStarting; break;
       case TablePhase::kCopying: table.state = TableState::kCopying; break;
@@ -745,20 +805,23 @@ ReplicationStatus ReplicationRunner::Impl::Snapshot() const {
       case TablePhase::kRewinding: table.state = TableState::kRecovering; break;
       case TablePhase::kBlocked: table.state = TableState::kBlocked; break;
     }
-    if (table.state == TableState::kBlocked || table.state == TableState::kRecovering) table.reason = entry->reason();
+    if (table.state == TableState::kBlocked || table.state == TableState::kRecovering)
+      table.reason = entry->reason();
     table.rows = entry->counters.rows;
     table.watermark = Lsn(entry->routed.watermark_lsn.load());
     const FeedState feed = entry->routed.feed.state();
     table.pending_bytes = static_cast<int64_t>(feed.bytes);
     if (feed.first_commit_time_us != 0) {
-      table.lag_seconds = std::max(0.0, static_cast<double>(now_us - feed.first_commit_time_us) / 1e6);
+      table.lag_seconds =
+          std::max(0.0, static_cast<double>(now_us - feed.first_commit_time_us) / 1e6);
     }
     table.epochs = entry->counters.epochs;
     table.changes = entry->counters.changes;
     table.copy_rows = entry->copy.rows;
     table.copy_bytes = entry->copy.bytes;
     const int64_t pages = entry->copy.pages_total;
-    table.copy_fraction = pages == 0 ? 0 : static_cast<double>(entry->copy.pages_done) / static_cast<double>(pages);
+    table.copy_fraction =
+        pages == 0 ? 0 : static_cast<double>(entry->copy.pages_done) / static_cast<double>(pages);
     status.tables.push_back(std::move(table));
   }
   return status;

@@ -1,8 +1,8 @@
 // One replication: a PostgreSQL database's tables kept current in the lake.
 //
-// Run does everything from the checks to the clean stop. Threads: the caller's (scheduler, acknowledgement, control
-// record), the stream's (StreamThread), a pool for epochs, and during a first copy the copier's workers. Other threads may
-// call Snapshot at any time.
+// Run does everything from the checks to the clean stop. Threads: the caller's (scheduler,
+// acknowledgement, control record), the stream's (StreamThread), a pool for epochs, and during a
+// first copy the copier's workers. Other threads may call Snapshot at any time.
 #pragma once
 
 #include <atomic>
@@ -73,16 +73,16 @@ struct TableStatus {
   std::string source;
   std::string target;
   TableState state = TableState::kStarting;
-  std::string reason;           // of kBlocked and kRecovering
+  std::string reason;  // of kBlocked and kRecovering
   int64_t rows = 0;
   Lsn watermark;
-  int64_t pending_bytes = 0;    // of changes received and not published
-  double lag_seconds = 0;       // age of the oldest commit not published
+  int64_t pending_bytes = 0;  // of changes received and not published
+  double lag_seconds = 0;     // age of the oldest commit not published
   int64_t epochs = 0;
   int64_t changes = 0;
   int64_t copy_rows = 0;
   int64_t copy_bytes = 0;
-  double copy_fraction = 0;     // 0 … 1
+  double copy_fraction = 0;  // 0 … 1
 };
 
 struct ReplicationStatus {
@@ -93,16 +93,16 @@ struct ReplicationStatus {
   Lsn confirmed;
   int64_t window_bytes = 0;
   int64_t spool_bytes = 0;
-  int64_t retained_wal_bytes = 0;   // at the source, for the slot; looked up now and then
-  int64_t catalog_xmin_age = 0;     // in transactions
+  int64_t retained_wal_bytes = 0;  // at the source, for the slot; looked up now and then
+  int64_t catalog_xmin_age = 0;    // in transactions
   std::vector<TableStatus> tables;
   // True when every table streams and the connection stands.
   bool ready() const;
 };
 
 enum class RunUntil {
-  kStopped,   // until Stop
-  kCopied,    // until every table has its base
+  kStopped,  // until Stop
+  kCopied,   // until every table has its base
 };
 
 class ReplicationRunner {
@@ -110,9 +110,11 @@ class ReplicationRunner {
   ReplicationRunner(ReplicationOptions options, ReplicationEnvironment environment);
   ~ReplicationRunner();
 
-  // Blocks. kFailedPrecondition: configuration or source; kDataLoss: the source can no longer continue (exit 79).
+  // Blocks. kFailedPrecondition: configuration or source; kDataLoss: the source can no longer
+  // continue (exit 79).
   absl::Status Run(RunUntil until);
-  // Any thread, also a signal's helper thread: publish what was received, confirm it, and return from Run.
+  // Any thread, also a signal's helper thread: publish what was received, confirm it, and return
+  // from Run.
   void Stop();
   ReplicationStatus Snapshot() const;
 

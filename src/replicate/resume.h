@@ -1,4 +1,5 @@
-// May a table go on from its watermark, and may the source go on at all? Pure; the tests are tables.
+// May a table go on from its watermark, and may the source go on at all? Pure; the tests are
+// tables.
 #pragma once
 
 #include <optional>
@@ -16,9 +17,9 @@
 namespace fjord {
 
 struct ResumeFacts {
-  Oid oid;                           // of the source table now
-  CatalogRow membership;             // of its publication row now
-  std::string table_uuid;            // of the lake table now
+  Oid oid;                 // of the source table now
+  CatalogRow membership;   // of its publication row now
+  std::string table_uuid;  // of the lake table now
   std::optional<Watermark> watermark;
   const ControlTable* control = nullptr;  // nothing: the record does not know the table
 };
@@ -27,7 +28,8 @@ struct ResumeDecision {
   enum class Kind { kResume, kCopy } kind = Kind::kCopy;
   std::string reason;  // of kCopy, for the log
 };
-// A table resumes only when every change since its watermark went through this replication's stream.
+// A table resumes only when every change since its watermark went through this replication's
+// stream.
 ResumeDecision DecideResume(const ResumeFacts& facts);
 
 struct LineageFacts {
@@ -44,8 +46,8 @@ enum class SlotPlan {
   kRecreate,  // a first start died between making the slot and writing that down
   kUse,
 };
-// kDataLoss: the source can no longer continue (exit 79); the message says why and what the ways out are.
-// kFailedPrecondition: the slot is not ours.
+// kDataLoss: the source can no longer continue (exit 79); the message says why and what the ways
+// out are. kFailedPrecondition: the slot is not ours.
 absl::StatusOr<SlotPlan> ProveLineage(const LineageFacts& facts);
 
 }  // namespace fjord

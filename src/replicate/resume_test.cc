@@ -21,16 +21,26 @@ TEST(DecideResume, ResumesOnlyWhenCoveredSinceTheWatermark) {
       {"unknown to the record", [](ResumeFacts& f, ControlTable&) { f.control = nullptr; }, kCopy},
       {"another table of that name", [](ResumeFacts& f, ControlTable&) { f.oid = Oid(2); }, kCopy},
       {"another lake table", [](ResumeFacts& f, ControlTable&) { f.table_uuid = "other"; }, kCopy},
-      {"left the publication", [](ResumeFacts& f, ControlTable&) { f.membership.xmin = Xid(99); }, kCopy},
+      {"left the publication", [](ResumeFacts& f, ControlTable&) { f.membership.xmin = Xid(99); },
+       kCopy},
       {"copy not finished", [](ResumeFacts&, ControlTable& c) { c.covered_since = Lsn(); }, kCopy},
-      {"covered too late", [](ResumeFacts&, ControlTable& c) { c.covered_since = Lsn(101); }, kCopy},
-      {"covered from the watermark on", [](ResumeFacts&, ControlTable& c) { c.covered_since = Lsn(100); }, kResume},
+      {"covered too late", [](ResumeFacts&, ControlTable& c) { c.covered_since = Lsn(101); },
+       kCopy},
+      {"covered from the watermark on",
+       [](ResumeFacts&, ControlTable& c) { c.covered_since = Lsn(100); }, kResume},
   };
   for (const ResumeCase& c : cases) {
-    ControlTable control{.oid = Oid(1), .table_uuid = "u", .membership_oid = Oid(7), .membership_xmin = Xid(8),
-                         .state = "streaming", .covered_since = Lsn(50)};
-    ResumeFacts facts{.oid = Oid(1), .membership = {Oid(7), Xid(8)}, .table_uuid = "u",
-                      .watermark = Watermark{TimelineId(1), Lsn(100)}, .control = &control};
+    ControlTable control{.oid = Oid(1),
+                         .table_uuid = "u",
+                         .membership_oid = Oid(7),
+                         .membership_xmin = Xid(8),
+                         .state = "streaming",
+                         .covered_since = Lsn(50)};
+    ResumeFacts facts{.oid = Oid(1),
+                      .membership = {Oid(7), Xid(8)},
+                      .table_uuid = "u",
+                      .watermark = Watermark{TimelineId(1), Lsn(100)},
+                      .control = &control};
     c.change(facts, control);
     EXPECT_EQ(DecideResume(facts).kind, c.expected) << c.name;
   }
@@ -45,11 +55,15 @@ struct LineageCase {
 TEST(ProveLineage, GapsEndTheReplication) {
   const LineageCase cases[] = {
       {"everything fits", [](LineageFacts&) {}, absl::StatusCode::kOk},
-      {"other cluster", [](LineageFacts& f) { f.identity.system_identifier = "2"; }, absl::StatusCode::kDataLoss},
-      {"other database", [](LineageFacts& f) { f.identity.database = "b"; }, absl::StatusCode::kDataLoss},
+      {"other cluster", [](LineageFacts& f) { f.identity.system_identifier = "2"; },
+       absl::StatusCode::kDataLoss},
+      {"other database", [](LineageFacts& f) { f.identity.database = "b"; },
+       absl::StatusCode::kDataLoss},
       {"slot gone", [](LineageFacts& f) { f.slot.reset(); }, absl::StatusCode::kDataLoss},
-      {"slot invalidated", [](LineageFacts& f) { f.slot->invalidation = "wal_removed"; }, absl::StatusCode::kDataLoss},
-      {"slot advanced by somebody", [](LineageFacts& f) { f.slot->confirmed_flush_lsn = Lsn(201); }, absl::StatusCode::kDataLoss},
+      {"slot invalidated", [](LineageFacts& f) { f.slot->invalidation = "wal_removed"; },
+       absl::StatusCode::kDataLoss},
+      {"slot advanced by somebody", [](LineageFacts& f) { f.slot->confirmed_flush_lsn = Lsn(201); },
+       absl::StatusCode::kDataLoss},
       {"timeline left before our position",
        [](LineageFacts& f) {
          f.identity.timeline = TimelineId(2);
@@ -62,13 +76,21 @@ TEST(ProveLineage, GapsEndTheReplication) {
          f.history = {{TimelineId(1), Lsn(300)}};
        },
        absl::StatusCode::kOk},
-      {"somebody else's slot", [](LineageFacts& f) { f.control.reset(); }, absl::StatusCode::kFailedPrecondition},
+      {"somebody else's slot", [](LineageFacts& f) { f.control.reset(); },
+       absl::StatusCode::kFailedPrecondition},
   };
   for (const LineageCase& c : cases) {
-    LineageFacts facts{.identity = {.system_identifier = "1", .timeline = TimelineId(1), .wal_position = Lsn(500), .database = "a"},
+    LineageFacts facts{.identity = {.system_identifier = "1",
+                                    .timeline = TimelineId(1),
+                                    .wal_position = Lsn(500),
+                                    .database = "a"},
                        .slot = SlotState{.name = "s", .confirmed_flush_lsn = Lsn(200)},
-                       .control = ControlRecord{.generation = 1, .system_identifier = "1", .database = "a", .slot = "s",
-                                                .timeline = TimelineId(1), .position = Lsn(200)},
+                       .control = ControlRecord{.generation = 1,
+                                                .system_identifier = "1",
+                                                .database = "a",
+                                                .slot = "s",
+                                                .timeline = TimelineId(1),
+                                                .position = Lsn(200)},
                        .watermarks = {{TimelineId(1), Lsn(180)}},
                        .slot_name = "s",
                        .replication = "shop"};
@@ -80,19 +102,30 @@ TEST(ProveLineage, GapsEndTheReplication) {
 }
 
 TEST(ProveLineage, StartThatDiedBeforeItsSlotWasWrittenDownMakesItAnew) {
-  LineageFacts facts{.identity = {.system_identifier = "1", .timeline = TimelineId(1), .database = "a"},
-                     .control = ControlRecord{.generation = 1, .system_identifier = "1", .database = "a"},
-                     .slot_name = "s", .replication = "shop"};
+  LineageFacts facts{
+      .identity = {.system_identifier = "1", .timeline = TimelineId(1), .database = "a"},
+      .control = ControlRecord{.generation = 1, .system_identifier = "1", .database = "a"},
+      .slot_name = "s",
+      .replication = "shop"};
   EXPECT_EQ(*ProveLineage(facts), SlotPlan::kCreate);
   facts.slot = SlotState{.name = "s", .confirmed_flush_lsn = Lsn(9)};
   EXPECT_EQ(*ProveLineage(facts), SlotPlan::kRecreate);
 }
 
 TEST(ControlRecord, SurvivesItsTextForm) {
-  ControlRecord record{.generation = 3, .system_identifier = "7", .database = "a", .slot = "s", .timeline = TimelineId(2),
+  ControlRecord record{.generation = 3,
+                       .system_identifier = "7",
+                       .database = "a",
+                       .slot = "s",
+                       .timeline = TimelineId(2),
                        .position = Lsn(0x1600000028)};
-  record.tables["public.t"] = {.oid = Oid(5), .table_uuid = "u", .membership_oid = Oid(6), .membership_xmin = Xid(7),
-                               .state = "blocked", .reason = "why", .covered_since = Lsn(4)};
+  record.tables["public.t"] = {.oid = Oid(5),
+                               .table_uuid = "u",
+                               .membership_oid = Oid(6),
+                               .membership_xmin = Xid(7),
+                               .state = "blocked",
+                               .reason = "why",
+                               .covered_since = Lsn(4)};
   EXPECT_EQ(*ParseControlRecord(FormatControlRecord(record)), record);
 }
 

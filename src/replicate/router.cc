@@ -82,21 +82,26 @@ absl::Status Router::OnMessage(std::string_view payload) {
 // The hot path: nothing but the relation is looked at here.
 absl::Status Router::OnChange(std::string_view payload) {
   const size_t xid_bytes = in_stream_block_ ? kXidBytes : 0;
-  if (payload.size() < 1 + xid_bytes + kOidBytes) return absl::DataLossError("a change message is cut short");
+  if (payload.size() < 1 + xid_bytes + kOidBytes)
+    return absl::DataLossError("a change message is cut short");
   const Xid xid(in_stream_block_ ? GetBig32(payload.data() + 1) : 0);
   RoutedTable* table = Find(Oid(GetBig32(payload.data() + 1 + xid_bytes)));
   if (table == nullptr) return absl::OkStatus();
   changes_received_.fetch_add(1, std::memory_order_relaxed);
-  return Add(*table, static_cast<ChangeKind>(payload[0]), xid, payload.substr(0, 1), payload.substr(1 + xid_bytes));
+  return Add(*table, static_cast<ChangeKind>(payload[0]), xid, payload.substr(0, 1),
+             payload.substr(1 + xid_bytes));
 }
 
-absl::Status Router::Add(RoutedTable& table, ChangeKind kind, Xid xid, std::string_view head, std::string_view rest) {
+absl::Status Router::Add(RoutedTable& table, ChangeKind kind, Xid xid, std::string_view head,
+                         std::string_view rest) {
   if (table.blocked.load(std::memory_order_relaxed)) {
-    // The records are of no use, but the commit has to make the table pending: it will be received again.
+    // The records are of no use, but the commit has to make the table pending: it will be received
+    // again.
     (in_stream_block_ ? open_[stream_xid_].tables : current_).try_emplace(table.oid);
     return absl::OkStatus();
   }
-  TableChanges& changes = in_stream_block_ ? open_[stream_xid_].tables[table.oid] : current_[table.oid];
+  TableChanges& changes =
+      in_stream_block_ ? open_[stream_xid_].tables[table.oid] : current_[table.oid];
   PutFixed32(changes.buffer, static_cast<uint32_t>(head.size() + rest.size()));
   changes.buffer.push_back(static_cast<char>(kind));
   PutFixed32(changes.buffer, xid.value);
@@ -122,22 +127,24 @@ absl::Status Router::CutBlock(TableChanges& changes) {
 
 absl::Status Router::OnTruncate(const TruncateMessage& message) {
   for (const Oid oid : message.relations) {
-    if (RoutedTable* table = Find(oid)) RETURN_IF_ERROR(Add(*table, ChangeKind::kTruncate, message.xid, "", ""));
+    if (RoutedTable* table = Find(oid))
+      RETURN_IF_ERROR(Add(*table, ChangeKind::kTruncate, message.xid, "", ""));
   }
   return absl::OkStatus();
 }
 
-// A relation message comes before the first change of its new shape and within the transaction that has it, so the record
-// blocks the table exactly there, and not at all when that transaction is rolled back.
+// A relation message comes before the first change of its new shape and within the transaction that
+// has it, so the record blocks the table exactly there, and not at all when that transaction is
+// rolled back.
 absl::Status Router::OnRelation(const RelationMessage& message) {
   RoutedTable* table = Find(message.relation);
   if (table == nullptr) return absl::OkStatus();
   const std::string difference = ShapeDifference(*table->shape, message);
   if (difference.empty()) return absl::OkStatus();
-  const std::string reason =
-      StrCat(table->shape->name, ": its columns changed: ", difference,
-             ". Schema changes are not supported yet: remove the table from the configuration, or drop the lake table "
-             "and start again to have it copied anew.");
+  const std::string reason = StrCat(table->shape->name, ": its columns changed: ", difference,
+                                    ". Schema changes are not supported yet: remove the table from "
+                                    "the configuration, or drop the lake table "
+                                    "and start again to have it copied anew.");
   return Add(*table, ChangeKind::kBlock, message.xid, "", reason);
 }
 

@@ -1,9 +1,9 @@
 // Routing: from the messages of one replication connection to the feeds of tables.
 //
-// A transaction that comes whole goes to its tables at its commit. A transaction that is streamed while it is open
-// is kept apart by xid, in memory or in the spool, until its commit or abort; all open ones die with the connection,
-// since the server sends them again from their beginning. No I/O but the spool's. Confined to the stream's thread,
-// except RoutedTable's atomics.
+// A transaction that comes whole goes to its tables at its commit. A transaction that is streamed
+// while it is open is kept apart by xid, in memory or in the spool, until its commit or abort; all
+// open ones die with the connection, since the server sends them again from their beginning. No I/O
+// but the spool's. Confined to the stream's thread, except RoutedTable's atomics.
 #pragma once
 
 #include <atomic>
@@ -30,12 +30,15 @@ struct RoutedTable {
   Oid oid;
   const TableShape* shape = nullptr;
   TableFeed feed;
-  // Commits that ended at or before this are not for the table: its watermark when it was opened, then what was received.
+  // Commits that ended at or before this are not for the table: its watermark when it was opened,
+  // then what was received.
   Lsn skip_until;
-  // End of the newest commit that was received and touches the table. Pending: above the durable watermark.
+  // End of the newest commit that was received and touches the table. Pending: above the durable
+  // watermark.
   std::atomic<uint64_t> touched_lsn{0};
   std::atomic<uint64_t> watermark_lsn{0};
-  // Changes are dropped, and the slot is held at the watermark, until a person acted and the process was started again.
+  // Changes are dropped, and the slot is held at the watermark, until a person acted and the
+  // process was started again.
   std::atomic<bool> blocked{false};
 
   bool pending() const { return blocked || touched_lsn > watermark_lsn; }
@@ -80,7 +83,8 @@ class Router {
   absl::Status OnCommit(const CommitMessage& message);
   absl::Status OnStreamCommit(const StreamCommitMessage& message);
   void OnStreamAbort(const StreamAbortMessage& message);
-  absl::Status Add(RoutedTable& table, ChangeKind kind, Xid xid, std::string_view head, std::string_view rest);
+  absl::Status Add(RoutedTable& table, ChangeKind kind, Xid xid, std::string_view head,
+                   std::string_view rest);
   absl::Status CutBlock(TableChanges& changes);
   void Drop(OpenTransaction& transaction);
   void NoteReceived(Lsn lsn);
@@ -99,7 +103,8 @@ class Router {
   std::atomic<int64_t> changes_received_{0};
 };
 
-// Why the columns that the stream announces are not those that the table was opened with; empty when they are.
+// Why the columns that the stream announces are not those that the table was opened with; empty
+// when they are.
 std::string ShapeDifference(const TableShape& shape, const RelationMessage& message);
 
 }  // namespace fjord

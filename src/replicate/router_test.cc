@@ -15,7 +15,9 @@ constexpr uint32_t kOid = 4711;
 // A router over one table (id int PRIMARY KEY), and the messages that a server would send.
 class RouterTest : public testing::Test {
  protected:
-  RouterTest() : folder_(testing::TempDir() + "/router-" + RandomUuid()), spool_(*Spool::Create(folder_, {})) {
+  RouterTest()
+      : folder_(testing::TempDir() + "/router-" + RandomUuid()),
+        spool_(*Spool::Create(folder_, {})) {
     shape_.name = "public.t";
     shape_.columns = {{.attnum = 1, .name = "id", .type = Oid(23), .is_key = true}};
     shape_.key = {0};
@@ -112,8 +114,8 @@ TEST_F(RouterTest, OpenTransactionsDieWithTheConnection) {
   EXPECT_EQ(account_.used(), 0u);
 }
 
-// What a table that is set aside does not take has to keep the slot in place after it has joined again: otherwise the position
-// would be confirmed before the changes have come a second time.
+// What a table that is set aside does not take has to keep the slot in place after it has joined
+// again: otherwise the position would be confirmed before the changes have come a second time.
 TEST_F(RouterTest, DroppedChangesKeepTheTablePendingAfterItJoinsAgain) {
   table_->watermark_lsn = 50;
   table_->blocked = true;

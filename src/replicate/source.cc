@@ -25,9 +25,11 @@ std::string Refusal(const SourceTable& table) {
                   QuoteQualified(info.schema, info.name), " SET LOGGED");
   }
   if (info.row_security_active) {
-    return "row-level security hides rows from this role. ALTER ROLE … BYPASSRLS, or use the table's owner";
+    return "row-level security hides rows from this role. ALTER ROLE … BYPASSRLS, or use the "
+           "table's owner";
   }
-  if (!info.can_use_schema) return StrCat("GRANT USAGE ON SCHEMA ", QuoteIdent(info.schema), " TO this role");
+  if (!info.can_use_schema)
+    return StrCat("GRANT USAGE ON SCHEMA ", QuoteIdent(info.schema), " TO this role");
   if (!info.can_select) {
     return StrCat("GRANT SELECT ON ", QuoteQualified(info.schema, info.name), " TO this role");
   }
@@ -36,8 +38,10 @@ std::string Refusal(const SourceTable& table) {
   switch (table.key.kind) {
     case KeyChoice::Kind::kColumns: return "";
     case KeyChoice::Kind::kWholeRow:
-      return StrCat("REPLICA IDENTITY FULL without a key is not supported yet. Add a primary key (ALTER TABLE ",
-                    QuoteQualified(info.schema, info.name), " ADD PRIMARY KEY (…)), or set appendOnly: true");
+      return StrCat(
+          "REPLICA IDENTITY FULL without a key is not supported yet. Add a primary key (ALTER "
+          "TABLE ",
+          QuoteQualified(info.schema, info.name), " ADD PRIMARY KEY (…)), or set appendOnly: true");
     case KeyChoice::Kind::kNone: return StrCat(table.key.reason, ". ", table.key.remedy);
   }
   return "";
@@ -51,14 +55,16 @@ absl::Status ReadIdentity(const ReplicationOptions& options, SourceView& view) {
   return absl::OkStatus();
 }
 
-absl::Status ReadConfiguredTables(Connection& session, const ReplicationOptions& options, SourceView& view) {
+absl::Status ReadConfiguredTables(Connection& session, const ReplicationOptions& options,
+                                  SourceView& view) {
   std::vector<TablePattern> patterns;
   for (const ReplicatedTableOptions& table : options.tables) {
     patterns.push_back({.schema = table.source_schema, .name = table.source_name});
   }
   ASSIGN_OR_RETURN(const std::vector<TableInfo> found, ReadTables(session, patterns));
   for (const ReplicatedTableOptions& table : options.tables) {
-    SourceTable entry{.options = &table, .name = StrCat(table.source_schema, ".", table.source_name)};
+    SourceTable entry{.options = &table,
+                      .name = StrCat(table.source_schema, ".", table.source_name)};
     for (const TableInfo& info : found) {
       if (info.schema == table.source_schema && info.name == table.source_name) entry.info = info;
     }
@@ -74,9 +80,9 @@ absl::Status PreparePublication(Connection& session, const std::string& name, Pu
   for (const std::string& statement : PlanPublication(name, role, publication, wanted)) {
     const absl::Status status = session.Exec(statement);
     if (!status.ok()) {
-      return absl::FailedPreconditionError(
-          StrCat("publication ", name, " lacks tables and this role may not change it (", Message(status),
-                 "). Run as the owner of the database and the tables: ", statement));
+      return absl::FailedPreconditionError(StrCat(
+          "publication ", name, " lacks tables and this role may not change it (", Message(status),
+          "). Run as the owner of the database and the tables: ", statement));
     }
     LogInfo("publication changed", {{"statement", statement}});
   }
@@ -87,18 +93,22 @@ absl::Status PreparePublication(Connection& session, const std::string& name, Pu
   return absl::OkStatus();
 }
 
-absl::Status PreparePublications(Connection& session, const ReplicationOptions& options, SourceView& view) {
+absl::Status PreparePublications(Connection& session, const ReplicationOptions& options,
+                                 SourceView& view) {
   std::vector<QualifiedName> main;
   std::vector<QualifiedName> append_only;
   for (SourceTable& table : view.tables) {
     if (!table.refusal.empty()) continue;
     const QualifiedName name{table.info->schema, table.info->name};
     // A table with an identity may be in the main publication even if we only follow its inserts.
-    table.in_append_only_publication = table.options->append_only && table.key.kind == KeyChoice::Kind::kNone;
+    table.in_append_only_publication =
+        table.options->append_only && table.key.kind == KeyChoice::Kind::kNone;
     (table.in_append_only_publication ? append_only : main).push_back(name);
   }
-  RETURN_IF_ERROR(PreparePublication(session, options.publication, PublicationRole::kMain, main, view));
-  return PreparePublication(session, options.append_only_publication, PublicationRole::kAppendOnly, append_only, view);
+  RETURN_IF_ERROR(
+      PreparePublication(session, options.publication, PublicationRole::kMain, main, view));
+  return PreparePublication(session, options.append_only_publication, PublicationRole::kAppendOnly,
+                            append_only, view);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// What a replication finds at its source when it starts: identity, tables, publications. Reads, and makes the publications.
+// What a replication finds at its source when it starts: identity, tables, publications. Reads, and
+// makes the publications.
 #pragma once
 
 #include <map>
@@ -18,10 +19,10 @@ namespace fjord {
 
 struct SourceTable {
   const ReplicatedTableOptions* options = nullptr;
-  std::string name;                    // "public.orders"
-  std::optional<TableInfo> info;       // nothing: it is not there
+  std::string name;               // "public.orders"
+  std::optional<TableInfo> info;  // nothing: it is not there
   KeyChoice key;
-  std::string refusal;                 // why the table cannot be replicated; empty: it can
+  std::string refusal;  // why the table cannot be replicated; empty: it can
   bool in_append_only_publication = false;
 };
 
@@ -30,7 +31,7 @@ struct SourceView {
   SourceIdentity identity;
   std::vector<TimelineEnd> history;
   std::optional<SlotState> slot;
-  std::vector<SourceTable> tables;     // in the order of the options
+  std::vector<SourceTable> tables;  // in the order of the options
   // Publication rows by relation.
   std::map<Oid, PublishedTable> published;
   std::vector<std::string> publications;  // that are in use: what the stream asks for
@@ -39,8 +40,8 @@ struct SourceView {
 // Judges which tables can be replicated. Pure.
 void JudgeTables(std::vector<SourceTable>& tables);
 
-// Connects and looks. Makes or extends the publications when something is missing: kFailedPrecondition with the statements to run
-// when the role may not.
+// Connects and looks. Makes or extends the publications when something is missing:
+// kFailedPrecondition with the statements to run when the role may not.
 absl::StatusOr<SourceView> PrepareSource(const ReplicationOptions& options);
 
 // Identity and slot again, for each reconnect.

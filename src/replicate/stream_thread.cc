@@ -20,7 +20,10 @@ constexpr absl::Duration kBackoffMax = absl::Seconds(10);
 }  // namespace
 
 StreamThread::StreamThread(ReplicationStreamOptions options, Router* router, StreamHooks hooks)
-    : options_(std::move(options)), router_(router), hooks_(std::move(hooks)), confirmed_(options_.start.value) {}
+    : options_(std::move(options)),
+      router_(router),
+      hooks_(std::move(hooks)),
+      confirmed_(options_.start.value) {}
 
 StreamThread::~StreamThread() { Stop(); }
 
@@ -82,7 +85,8 @@ absl::Status StreamThread::RunConnection() {
   RETURN_IF_ERROR(hooks_.before_connect());
   ReplicationStreamOptions options = options_;
   options.start = confirmed();
-  ASSIGN_OR_RETURN(const std::unique_ptr<ReplicationStream> stream, ReplicationStream::Open(options));
+  ASSIGN_OR_RETURN(const std::unique_ptr<ReplicationStream> stream,
+                   ReplicationStream::Open(options));
   connected_ = true;
   const absl::Status status = Drain(*stream);
   if (status.ok()) {
@@ -122,9 +126,11 @@ absl::Status StreamThread::Drain(ReplicationStream& stream) {
       seen = router_->changes_received();
       hooks_.on_changes();
     }
-    ASSIGN_OR_RETURN(const ReplicationEvent waited, stream.Next(std::min(next_status, absl::Now() + kWait)));
+    ASSIGN_OR_RETURN(const ReplicationEvent waited,
+                     stream.Next(std::min(next_status, absl::Now() + kWait)));
     now = absl::Now();
-    if (const auto* data = std::get_if<XLogData>(&waited)) RETURN_IF_ERROR(router_->OnMessage(data->payload));
+    if (const auto* data = std::get_if<XLogData>(&waited))
+      RETURN_IF_ERROR(router_->OnMessage(data->payload));
     if (const auto* keepalive = std::get_if<Keepalive>(&waited)) {
       router_->OnKeepalive(keepalive->wal_end);
       if (keepalive->reply_requested) next_status = absl::InfinitePast();
@@ -135,7 +141,8 @@ absl::Status StreamThread::Drain(ReplicationStream& stream) {
 
 absl::Status StreamThread::SendStatus(ReplicationStream& stream) {
   const Lsn flushed = confirmed();
-  return stream.SendStatus({.received = std::max(flushed, router_->received()), .flushed = flushed});
+  return stream.SendStatus(
+      {.received = std::max(flushed, router_->received()), .flushed = flushed});
 }
 
 }  // namespace fjord

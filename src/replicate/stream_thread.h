@@ -1,5 +1,6 @@
-// The thread that owns the replication connection: it drains, routes and sends status updates, and never waits for a
-// publication. When the connection is lost, or a table has to be rewound, it connects again.
+// The thread that owns the replication connection: it drains, routes and sends status updates, and
+// never waits for a publication. When the connection is lost, or a table has to be rewound, it
+// connects again.
 #pragma once
 
 #include <atomic>
@@ -17,8 +18,8 @@
 namespace fjord {
 
 struct StreamHooks {
-  // Before each (re)connection, on the stream's thread, with no connection: proves the lineage, and readies tables that
-  // are to be rewound. An error that is not kUnavailable ends the stream.
+  // Before each (re)connection, on the stream's thread, with no connection: proves the lineage, and
+  // readies tables that are to be rewound. An error that is not kUnavailable ends the stream.
   std::function<absl::Status()> before_connect;
   // After changes were received.
   std::function<void()> on_changes;

@@ -6,7 +6,8 @@
 
 namespace fjord {
 namespace {
-// Blocks of joined small transactions stop growing here: the unit of spooling, and what an epoch holds while it reads.
+// Blocks of joined small transactions stop growing here: the unit of spooling, and what an epoch
+// holds while it reads.
 constexpr size_t kBlockBytes = 256 << 10;
 }  // namespace
 
@@ -30,7 +31,8 @@ absl::Status TableFeed::Append(std::string records, uint64_t changes, CommitMark
   changes_ += changes;
   account_->Add(size);
   if (!entries_.empty() && entries_.back().boundary && entries_.back().block.in_memory() &&
-      entries_.back().block.bytes() + size <= kBlockBytes && entries_.back().block.aborted == nullptr) {
+      entries_.back().block.bytes() + size <= kBlockBytes &&
+      entries_.back().block.aborted == nullptr) {
     Entry& last = entries_.back();
     last.block.mutable_memory()->append(records);
     last.changes += changes;

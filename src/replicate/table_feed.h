@@ -1,6 +1,7 @@
 // The committed changes of one table that wait for an epoch, and the window's memory account.
 //
-// The stream's thread appends, the table's worker takes; both under the feed's mutex, held for a copy at most.
+// The stream's thread appends, the table's worker takes; both under the feed's mutex, held for a
+// copy at most.
 #pragma once
 
 #include <atomic>
@@ -44,12 +45,13 @@ class TableFeed {
   TableFeed(WindowAccount* account, Spool* spool) : account_(account), spool_(spool) {}
   ~TableFeed();
 
-  // One committed transaction's records of this table, the commit record included. Small ones are joined to the
-  // last block, so that a feed of tiny transactions is a few large blocks.
+  // One committed transaction's records of this table, the commit record included. Small ones are
+  // joined to the last block, so that a feed of tiny transactions is a few large blocks.
   absl::Status Append(std::string records, uint64_t changes, CommitMark mark);
   void Append(std::deque<ChangeBlock> blocks, uint64_t changes, CommitMark mark);
 
-  // The next block, or nothing. A transaction may go over several blocks; `boundary` says whether the block ends one.
+  // The next block, or nothing. A transaction may go over several blocks; `boundary` says whether
+  // the block ends one.
   struct Taken {
     ChangeBlock block;
     bool boundary = true;

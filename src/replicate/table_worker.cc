@@ -11,13 +11,14 @@ namespace fjord {
 namespace {
 
 constexpr size_t kWriteBatchRows = 4096;
-// Rows that wait for large values from the lake are written in smaller batches: the values are all in memory.
+// Rows that wait for large values from the lake are written in smaller batches: the values are all
+// in memory.
 constexpr size_t kFillBatchRows = 256;
 
 }  // namespace
 
-TableWorker::TableWorker(RoutedTable* routed, const TableShape* shape, TimelineId timeline, EpochLimits limits,
-                         EpochPolicy policy, TableCounters* counters)
+TableWorker::TableWorker(RoutedTable* routed, const TableShape* shape, TimelineId timeline,
+                         EpochLimits limits, EpochPolicy policy, TableCounters* counters)
     : routed_(routed),
       shape_(shape),
       timeline_(timeline),
@@ -47,10 +48,12 @@ absl::Status TableWorker::Collect() {
     ASSIGN_OR_RETURN(std::string records, std::move(taken->block).Take());
     bytes += records.size();
     const int truncations = collapse_.truncations();
-    RETURN_IF_ERROR(collapse_.Add(std::move(records), aborted.get(), collapse_.last_commit().end_lsn));
+    RETURN_IF_ERROR(
+        collapse_.Add(std::move(records), aborted.get(), collapse_.last_commit().end_lsn));
     if (collapse_.truncations() > truncations) RETURN_IF_ERROR(lake_->ClearRows());
     if (collapse_.memory_bytes() > limits_.part_bytes_max) RETURN_IF_ERROR(FlushPart());
-    if (taken->boundary && (collapse_.changes() >= limits_.epoch_changes_max || bytes >= limits_.epoch_bytes_max)) {
+    if (taken->boundary &&
+        (collapse_.changes() >= limits_.epoch_changes_max || bytes >= limits_.epoch_bytes_max)) {
       return absl::OkStatus();
     }
   }
@@ -96,24 +99,28 @@ absl::Status TableWorker::CheckPlaces(const std::vector<RowLocation>& places) {
     std::string hash;
     hash.append(reinterpret_cast<const char*>(&states[i].key), sizeof(Hash128));
     return absl::FailedPreconditionError(
-        StrCat(shape_->name, ": lake and source have diverged: the lake ", places[i].present() ? "has" : "lacks",
-               " a row that the change at ", FormatLsn(states[i].lsn), states[i].existed ? " updates or deletes" : " inserts",
-               " (key hash ", Hex(hash), "). Drop the lake table to have it copied again, or set onDivergence: repair."));
+        StrCat(shape_->name, ": lake and source have diverged: the lake ",
+               places[i].present() ? "has" : "lacks", " a row that the change at ",
+               FormatLsn(states[i].lsn), states[i].existed ? " updates or deletes" : " inserts",
+               " (key hash ", Hex(hash),
+               "). Drop the lake table to have it copied again, or set onDivergence: repair."));
   }
   return absl::OkStatus();
 }
 
 absl::Status TableWorker::WriteRows(std::vector<uint32_t> rows) {
   const std::vector<KeyState>& states = collapse_.keys();
-  const auto filled = std::stable_partition(rows.begin(), rows.end(),
-                                            [&](uint32_t state) { return !states[state].has_unchanged; });
+  const auto filled = std::stable_partition(
+      rows.begin(), rows.end(), [&](uint32_t state) { return !states[state].has_unchanged; });
   const std::span<const uint32_t> complete(rows.begin(), filled);
   for (size_t i = 0; i < complete.size(); i += kWriteBatchRows) {
-    RETURN_IF_ERROR(WriteBatch(complete.subspan(i, std::min(kWriteBatchRows, complete.size() - i))));
+    RETURN_IF_ERROR(
+        WriteBatch(complete.subspan(i, std::min(kWriteBatchRows, complete.size() - i))));
   }
   const std::span<const uint32_t> incomplete(filled, rows.end());
   for (size_t i = 0; i < incomplete.size(); i += kFillBatchRows) {
-    RETURN_IF_ERROR(WriteBatch(incomplete.subspan(i, std::min(kFillBatchRows, incomplete.size() - i))));
+    RETURN_IF_ERROR(
+        WriteBatch(incomplete.subspan(i, std::min(kFillBatchRows, incomplete.size() - i))));
   }
   return absl::OkStatus();
 }
@@ -129,14 +136,17 @@ absl::Status TableWorker::WriteBatch(std::span<const uint32_t> states) {
   const DecodeResult result = DecodeRows(shape_->columns, rows, policy_.unrepresentable, batch);
   if (result.problem) {
     const KeyState& state = collapse_.keys()[states[result.problem->row]];
-    return Annotate(result.problem->ToStatus(shape_->name), StrCat("commit at ", FormatLsn(state.lsn)));
+    return Annotate(result.problem->ToStatus(shape_->name),
+                    StrCat("commit at ", FormatLsn(state.lsn)));
   }
   counters_->nulled.fetch_add(result.nulled);
-  if (collapse_.keys()[states[0]].has_unchanged) RETURN_IF_ERROR(FillUnchanged(states, rows, batch));
+  if (collapse_.keys()[states[0]].has_unchanged)
+    RETURN_IF_ERROR(FillUnchanged(states, rows, batch));
   return lake_->Append(batch, keys);
 }
 
-absl::Status TableWorker::FillUnchanged(std::span<const uint32_t> states, const TupleRows& rows, ColumnBatch& batch) {
+absl::Status TableWorker::FillUnchanged(std::span<const uint32_t> states, const TupleRows& rows,
+                                        ColumnBatch& batch) {
   std::vector<Hash128> origins;
   for (const uint32_t state : states) origins.push_back(collapse_.keys()[state].origin);
   ASSIGN_OR_RETURN(const std::vector<RowLocation> places, lake_->Locate(origins));
@@ -144,8 +154,10 @@ absl::Status TableWorker::FillUnchanged(std::span<const uint32_t> states, const 
     if (places[i].present()) continue;
     return absl::FailedPreconditionError(
         StrCat(shape_->name, ": the commit at ", FormatLsn(collapse_.keys()[states[i]].lsn),
-               " leaves a large value unchanged whose row the lake does not have. Drop the lake table to have it copied "
-               "again, or ALTER TABLE ", shape_->name, " REPLICA IDENTITY FULL first."));
+               " leaves a large value unchanged whose row the lake does not have. Drop the lake "
+               "table to have it copied "
+               "again, or ALTER TABLE ",
+               shape_->name, " REPLICA IDENTITY FULL first."));
   }
   std::vector<int> columns;
   for (size_t column = 0; column < rows.columns; ++column) {

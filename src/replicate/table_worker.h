@@ -1,7 +1,8 @@
 // Epochs of one table: from its feed through collapse to a publication of its lake table.
 //
-// RunEpoch is called by one thread of the pool at a time (the scheduler sees to it). What went wrong is answered as one of:
-// the table is blocked (a person must act), or it has to be rewound (opened again, and the stream restarted from its watermark).
+// RunEpoch is called by one thread of the pool at a time (the scheduler sees to it). What went
+// wrong is answered as one of: the table is blocked (a person must act), or it has to be rewound
+// (opened again, and the stream restarted from its watermark).
 #pragma once
 
 #include <atomic>
@@ -19,8 +20,9 @@
 namespace fjord {
 
 struct EpochLimits {
-  uint64_t part_bytes_max = 32ull << 20;    // memory of collapsed changes before they are staged
-  int64_t epoch_changes_max = 200'000;      // an epoch ends at the first transaction boundary past one of these
+  uint64_t part_bytes_max = 32ull << 20;  // memory of collapsed changes before they are staged
+  int64_t epoch_changes_max =
+      200'000;  // an epoch ends at the first transaction boundary past one of these
   uint64_t epoch_bytes_max = 64ull << 20;
 };
 
@@ -42,8 +44,8 @@ struct TableCounters {
 class TableWorker {
  public:
   // All outlive the worker but `lake`.
-  TableWorker(RoutedTable* routed, const TableShape* shape, TimelineId timeline, EpochLimits limits, EpochPolicy policy,
-              TableCounters* counters);
+  TableWorker(RoutedTable* routed, const TableShape* shape, TimelineId timeline, EpochLimits limits,
+              EpochPolicy policy, TableCounters* counters);
 
   void SetLake(std::unique_ptr<LakeTable> lake) { lake_ = std::move(lake); }
   LakeTable* lake() { return lake_.get(); }
@@ -58,7 +60,8 @@ class TableWorker {
   absl::Status CheckPlaces(const std::vector<RowLocation>& places);
   absl::Status WriteRows(std::vector<uint32_t> states);
   absl::Status WriteBatch(std::span<const uint32_t> states);
-  absl::Status FillUnchanged(std::span<const uint32_t> states, const TupleRows& rows, ColumnBatch& batch);
+  absl::Status FillUnchanged(std::span<const uint32_t> states, const TupleRows& rows,
+                             ColumnBatch& batch);
   absl::Status PublishCollected();
 
   RoutedTable* const routed_;

@@ -23,7 +23,8 @@ std::string Escape(std::string_view value) {
 
 void MetricsText::Begin(std::string_view name, MetricKind kind, std::string_view help) {
   name_ = name;
-  StrAppend(&text_, "# HELP ", name, " ", help, "\n# TYPE ", name, kind == MetricKind::kGauge ? " gauge\n" : " counter\n");
+  StrAppend(&text_, "# HELP ", name, " ", help, "\n# TYPE ", name,
+            kind == MetricKind::kGauge ? " gauge\n" : " counter\n");
 }
 
 void MetricsText::Add(const MetricLabels& labels, double value) {

@@ -12,14 +12,15 @@ namespace fjord {
 class HttpServer;
 
 struct StatusPages {
-  std::function<bool()> ready;            // every table streams
-  std::function<std::string()> metrics;   // Prometheus text
+  std::function<bool()> ready;           // every table streams
+  std::function<std::string()> metrics;  // Prometheus text
 };
 
 // Serves until it is destroyed. The functions are called from any thread.
 class StatusServer {
  public:
-  static absl::StatusOr<std::unique_ptr<StatusServer>> Start(const std::string& host, int port, StatusPages pages);
+  static absl::StatusOr<std::unique_ptr<StatusServer>> Start(const std::string& host, int port,
+                                                             StatusPages pages);
   ~StatusServer();
   int port() const;
 

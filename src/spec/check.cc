@@ -52,27 +52,18 @@ class Checker {
 
   void Check(const Shape& shape, const YamlNode& node, const std::string& path) {
     switch (shape.kind) {
-      case ShapeKind::kText:
-        return CheckText(shape, node, path);
-      case ShapeKind::kEnum:
-        return CheckEnum(shape, node, path);
-      case ShapeKind::kInteger:
-        return CheckInteger(shape, node, path);
+      case ShapeKind::kText: return CheckText(shape, node, path);
+      case ShapeKind::kEnum: return CheckEnum(shape, node, path);
+      case ShapeKind::kInteger: return CheckInteger(shape, node, path);
       case ShapeKind::kBoolean:
         if (node.kind != YamlKind::kBoolean) WrongKind(shape, node, path);
         return;
-      case ShapeKind::kDuration:
-        return CheckDuration(shape, node, path);
-      case ShapeKind::kSize:
-        return CheckSize(shape, node, path);
-      case ShapeKind::kObject:
-        return CheckObject(shape, node, path);
-      case ShapeKind::kMap:
-        return CheckMap(shape, node, path);
-      case ShapeKind::kList:
-        return CheckList(shape, node, path);
-      case ShapeKind::kTextOrObject:
-        return CheckTextOrObject(shape, node, path);
+      case ShapeKind::kDuration: return CheckDuration(shape, node, path);
+      case ShapeKind::kSize: return CheckSize(shape, node, path);
+      case ShapeKind::kObject: return CheckObject(shape, node, path);
+      case ShapeKind::kMap: return CheckMap(shape, node, path);
+      case ShapeKind::kList: return CheckList(shape, node, path);
+      case ShapeKind::kTextOrObject: return CheckTextOrObject(shape, node, path);
     }
   }
 

@@ -135,20 +135,13 @@ Json Of(const Shape& shape) {
   switch (shape.kind) {
     case ShapeKind::kText:
     case ShapeKind::kDuration:
-    case ShapeKind::kSize:
-      return TextSchema(shape);
-    case ShapeKind::kEnum:
-      return EnumSchema(shape);
-    case ShapeKind::kInteger:
-      return IntegerSchema(shape);
-    case ShapeKind::kBoolean:
-      return Type("boolean");
-    case ShapeKind::kObject:
-      return ObjectSchema(shape);
-    case ShapeKind::kMap:
-      return MapSchema(shape);
-    case ShapeKind::kList:
-      return ListSchema(shape);
+    case ShapeKind::kSize: return TextSchema(shape);
+    case ShapeKind::kEnum: return EnumSchema(shape);
+    case ShapeKind::kInteger: return IntegerSchema(shape);
+    case ShapeKind::kBoolean: return Type("boolean");
+    case ShapeKind::kObject: return ObjectSchema(shape);
+    case ShapeKind::kMap: return MapSchema(shape);
+    case ShapeKind::kList: return ListSchema(shape);
     case ShapeKind::kTextOrObject: {
       Json choices = Json::MakeArray();
       choices.Push(Of(*shape.text));

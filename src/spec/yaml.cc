@@ -54,21 +54,16 @@ class TreeCopier {
       return node;
     }
     switch (from.Type()) {
-      case YAML::NodeType::Undefined:
-        break;
+      case YAML::NodeType::Undefined: break;
       case YAML::NodeType::Null:
         if (IsWrittenNull(from.Mark())) node.text = "null";
         break;
-      case YAML::NodeType::Scalar:
-        CopyScalar(from, node);
-        break;
+      case YAML::NodeType::Scalar: CopyScalar(from, node); break;
       case YAML::NodeType::Sequence:
         node.kind = YamlKind::kList;
         for (const YAML::Node& item : from) node.items.push_back(Copy(item, depth + 1));
         break;
-      case YAML::NodeType::Map:
-        CopyMap(from, node, depth);
-        break;
+      case YAML::NodeType::Map: CopyMap(from, node, depth); break;
     }
     return node;
   }
@@ -134,20 +129,13 @@ YamlDocument ParseYaml(std::string_view text) {
 
 std::string_view KindName(YamlKind kind) {
   switch (kind) {
-    case YamlKind::kNull:
-      return "nothing";
-    case YamlKind::kBoolean:
-      return "a boolean";
-    case YamlKind::kInteger:
-      return "an integer";
-    case YamlKind::kNumber:
-      return "a number";
-    case YamlKind::kText:
-      return "text";
-    case YamlKind::kList:
-      return "a list";
-    case YamlKind::kMap:
-      return "a mapping";
+    case YamlKind::kNull: return "nothing";
+    case YamlKind::kBoolean: return "a boolean";
+    case YamlKind::kInteger: return "an integer";
+    case YamlKind::kNumber: return "a number";
+    case YamlKind::kText: return "text";
+    case YamlKind::kList: return "a list";
+    case YamlKind::kMap: return "a mapping";
   }
   return "";
 }
