@@ -11,6 +11,7 @@ from harness.process import tail, wait_for
 
 SETTINGS = {"shared_buffers": "512MB", "max_wal_size": "8GB", "checkpoint_timeout": "1h", "autovacuum": "off",
             "full_page_writes": "on", "synchronous_commit": "on"}
+SETUP_S = 1800  # making the data may take this long
 
 
 @contextlib.contextmanager

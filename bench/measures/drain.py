@@ -3,7 +3,7 @@
 import time
 
 from harness.postgres import bin_folder
-from measures.common import counted_pipe, database, init_seconds, median, peak_mib, replication, wait_watermark
+from measures.common import SETUP_S, counted_pipe, database, init_seconds, median, peak_mib, replication, wait_watermark
 
 ROWS = 1_000_000
 CHANGES = 1_000_000
@@ -34,7 +34,7 @@ def measure(scale, results):
                                  placed timestamptz, note text);
             INSERT INTO orders SELECT g, g % 100000, 'new', g / 100.0, timestamptz '2024-01-01' + g * interval '1 second',
               'note ' || md5(g::text) FROM generate_series(1, {rows}) g;
-            VACUUM (ANALYZE, FREEZE) orders;{BACKLOG}""")
+            VACUUM (ANALYZE, FREEZE) orders;{BACKLOG}""", timeout_s=SETUP_S)
         init_seconds(fjord)
         fjord.start()
         fjord.wait_caught_up()
@@ -43,7 +43,7 @@ def measure(scale, results):
         for slot in REFERENCE_SLOTS:
             db.value("SELECT lsn::text FROM pg_create_logical_replication_slot(%s, 'pgoutput')", slot)
         before = db.value("SELECT n_tup_ins + n_tup_upd + n_tup_del FROM pg_stat_user_tables WHERE relname = 'orders'")
-        db.psql(f"CALL backlog({transactions}, {rows}); CHECKPOINT;")
+        db.psql(f"CALL backlog({transactions}, {rows}); CHECKPOINT;", timeout_s=SETUP_S)
         last = db.lsn()
         db.psql("UPDATE orders SET status = 'last' WHERE id = 1")
         end_lsn = db.value("SELECT pg_current_wal_lsn()::text")

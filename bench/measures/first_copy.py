@@ -1,6 +1,6 @@
 """First copy of 3 M rows × 6 columns, beside COPY … TO STDOUT of the same table piped to a counter."""
 
-from measures.common import counted_pipe, database, forget, init_seconds, median, peak_mib, replication
+from measures.common import SETUP_S, counted_pipe, database, forget, init_seconds, median, peak_mib, replication
 
 ROWS = 3_000_000
 REPEATS = 3
@@ -14,7 +14,7 @@ def measure(scale, results):
                                  placed timestamptz, note text);
             INSERT INTO orders SELECT g, g % 100000, (ARRAY['new','paid','sent','done'])[g % 4 + 1], g % 1000000 / 100.0,
               timestamptz '2024-01-01' + g * interval '1 second', 'note ' || md5(g::text) FROM generate_series(1, {rows}) g;
-            VACUUM (ANALYZE, FREEZE) orders; CHECKPOINT;""")
+            VACUUM (ANALYZE, FREEZE) orders; CHECKPOINT;""", timeout_s=SETUP_S)
         ours, bare = [], []
         for _ in range(REPEATS):
             bare.append(counted_pipe(["psql", "-X", "-q", "-c", "COPY orders TO STDOUT", db.url])[0])

@@ -10,7 +10,7 @@ import threading
 import time
 
 from harness.readers import connect_duckdb
-from measures.common import database, init_seconds, peak_mib, replication
+from measures.common import SETUP_S, database, init_seconds, peak_mib, replication
 
 ROWS = 1_000_000
 SECONDS = 60
@@ -119,7 +119,7 @@ def measure(scale, results):
     context = multiprocessing.get_context("spawn")
     with database("latency") as db, replication(db, ["public.facts"]) as fjord:
         db.psql(f"{SCHEMA} INSERT INTO facts SELECT g, 0, payload(g) FROM generate_series(1, {rows}) g;"
-                f" VACUUM (ANALYZE, FREEZE) facts; CHECKPOINT;")
+                f" VACUUM (ANALYZE, FREEZE) facts; CHECKPOINT;", timeout_s=SETUP_S)
         init_seconds(fjord)
         fjord.start()
         fjord.wait_caught_up()

@@ -9,7 +9,7 @@ import os
 import pathlib
 import time
 
-from measures.common import database, init_seconds, peak_mib, replication, wait_watermark
+from measures.common import SETUP_S, database, init_seconds, peak_mib, replication, wait_watermark
 
 ROWS = 8_000_000
 UPDATES = 400_000
@@ -28,7 +28,7 @@ def measure(scale, results):
 def _limited_run(rows, updates):
     with database("memory") as db, replication(db, ["public.facts"]) as fjord:
         db.psql(f"CREATE TABLE facts (id bigint PRIMARY KEY, v int);"
-                f" INSERT INTO facts SELECT g, 0 FROM generate_series(1, {rows}) g; VACUUM (ANALYZE, FREEZE) facts;")
+                f" INSERT INTO facts SELECT g, 0 FROM generate_series(1, {rows}) g; VACUUM (ANALYZE, FREEZE) facts;", timeout_s=SETUP_S)
         init_seconds(fjord)
         fjord.start()
         fjord.wait_caught_up()

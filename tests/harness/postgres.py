@@ -119,11 +119,11 @@ class Database:
         """A session whose settings a test's ALTER DATABASE … SET cannot disturb."""
         return psycopg.connect(self.url, autocommit=True, options=_UNDISTURBED, **options)
 
-    def psql(self, text, user="postgres", expect_ok=True):
+    def psql(self, text, user="postgres", expect_ok=True, timeout_s=300):
         """Runs a script as psql would: each statement its own transaction unless the script says BEGIN."""
         done = subprocess.run(
             ["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-f", "-", self.server.url(self.name, user)],
-            input=text, capture_output=True, text=True, timeout=300)
+            input=text, capture_output=True, text=True, timeout=timeout_s)
         if expect_ok:
             assert done.returncode == 0, f"psql failed:\n{done.stderr}\n--- script:\n{text[:2000]}"
         return done
