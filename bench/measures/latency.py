@@ -87,10 +87,12 @@ class Writer:
         stamps.put(None)
 
 
-def _watch(folder, stamps, answers):
+def _watch(folder, ready, stamps, answers):
     """Reader process: the delay of each marker, in order; None for one that was given up."""
     con = connect_duckdb()
     query = f"SELECT id FROM iceberg_scan('{folder}') WHERE id = ?"
+    con.execute(query, [FIRST_MARKER]).fetchone()
+    ready.put(1)
     while (stamp := stamps.get()) is not None:
         marker, committed = stamp
         while True:
@@ -105,9 +107,10 @@ def _watch(folder, stamps, answers):
     answers.put("end")
 
 
-def _count(folder, stop, answers):
+def _count(folder, ready, stop, answers):
     """Reader process: how long a full count(*) takes beside it all."""
     con = connect_duckdb()
+    ready.put(1)
     while not stop.wait(COUNT_EVERY_S):
         began = time.monotonic()
         con.execute(f"SELECT count(*) FROM iceberg_scan('{folder}')").fetchone()
@@ -124,11 +127,13 @@ def measure(scale, results):
         fjord.start()
         fjord.wait_caught_up()
         folder = fjord.lake.pyiceberg().load_table(("public", "facts")).location().removeprefix("file://")
-        stamps, answers, counts, stop = context.Queue(), context.Queue(), context.Queue(), context.Event()
-        readers = [context.Process(target=_watch, args=(folder, stamps, answers), daemon=True),
-                   context.Process(target=_count, args=(folder, stop, counts), daemon=True)]
+        ready, stamps, answers, counts, stop = *(context.Queue() for _ in range(4)), context.Event()
+        readers = [context.Process(target=_watch, args=(folder, ready, stamps, answers), daemon=True),
+                   context.Process(target=_count, args=(folder, ready, stop, counts), daemon=True)]
         for r in readers:
             r.start()
+        for _ in readers:  # starting Python and DuckDB takes both cores for a while
+            ready.get(timeout=120)
         writer = Writer(db, rows, seconds)
         writer.run(stamps)
         delays = []

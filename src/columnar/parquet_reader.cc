@@ -1,6 +1,7 @@
 #include "columnar/parquet_reader.h"
 
 #include <arrow/io/interfaces.h>
+#include <arrow/memory_pool.h>
 #include <parquet/api/reader.h>
 #include <parquet/api/schema.h>
 
@@ -32,7 +33,7 @@ class ParquetReader::Impl {
  public:
   Impl(std::shared_ptr<arrow::io::RandomAccessFile> source, std::shared_ptr<absl::Status> error)
       : error_(std::move(error)) {
-    parquet::ReaderProperties properties;
+    parquet::ReaderProperties properties(arrow::system_memory_pool());
     properties.enable_buffered_stream();
     properties.set_buffer_size(kStreamBufferBytes);
     properties.set_page_checksum_verification(true);

@@ -1,6 +1,7 @@
 #include "columnar/parquet_writer.h"
 
 #include <arrow/io/interfaces.h>
+#include <arrow/memory_pool.h>
 #include <parquet/api/schema.h>
 #include <parquet/api/writer.h>
 
@@ -21,7 +22,10 @@ std::shared_ptr<parquet::WriterProperties> Properties(const ParquetWriteOptions&
                                                       const std::vector<FileField>& fields,
                                                       const ColumnBatch* first) {
   parquet::WriterProperties::Builder builder;
-  builder.compression(parquet::Compression::ZSTD)
+  // Arrow's own allocators hold on to freed row groups: twice the memory at the peak, and no
+  // faster.
+  builder.memory_pool(arrow::system_memory_pool())
+      ->compression(parquet::Compression::ZSTD)
       ->compression_level(options.zstd_level)
       ->data_pagesize(static_cast<int64_t>(options.page_bytes))
       ->dictionary_pagesize_limit(static_cast<int64_t>(options.dictionary_bytes_max))
