@@ -2,6 +2,7 @@
 
 #include "base/status.h"
 #include "iceberg/bounds.h"
+#include "lake/index_builder.h"
 
 namespace fjord {
 namespace {
@@ -37,10 +38,22 @@ bool IsFloating(TypeKind kind) { return kind == TypeKind::kFloat || kind == Type
 
 }  // namespace
 
+CopyWriter::CopyWriter(ObjectStore* store, std::string location, std::vector<FileField> fields,
+                       std::unique_ptr<IndexedFile> indexed)
+    : store_(store),
+      location_(std::move(location)),
+      fields_(std::move(fields)),
+      indexed_(std::move(indexed)) {}
+CopyWriter::~CopyWriter() = default;
+
 absl::Status CopyWriter::Append(const ColumnBatch& rows) {
   if (writer_ == nullptr) {
     ASSIGN_OR_RETURN(std::unique_ptr<WriteStream> stream, store_->Create(location_));
     ASSIGN_OR_RETURN(writer_, ParquetWriter::Create(fields_, {}, std::move(stream)));
+  }
+  for (size_t row = 0; indexed_ != nullptr && row < rows.rows(); ++row) {
+    const auto position = static_cast<uint32_t>(writer_->rows() + static_cast<int64_t>(row));
+    RETURN_IF_ERROR(indexed_->Add(rows, row, RowPosition(position)));
   }
   return writer_->Append(rows);
 }
@@ -49,6 +62,7 @@ absl::StatusOr<CopiedFile> CopyWriter::Finish() {
   if (writer_ == nullptr) return CopiedFile{};
   ASSIGN_OR_RETURN(const WrittenFile written, writer_->Finish());
   writer_.reset();
+  if (indexed_ != nullptr) RETURN_IF_ERROR(indexed_->Finish());
   return CopiedFile{DescribeFile(written, location_, FileContent::kData)};
 }
 

@@ -13,17 +13,21 @@
 
 namespace fjord {
 
+class IndexedFile;
+
 // Written, durable, and named by nothing yet.
 struct CopiedFile {
   DataFile file;
   int64_t rows() const { return file.record_count; }
 };
 
-// One data file. Confined to one thread.
+// One data file, and its rows in the index that is being built. Confined to one thread.
 class CopyWriter {
  public:
-  CopyWriter(ObjectStore* store, std::string location, std::vector<FileField> fields)
-      : store_(store), location_(std::move(location)), fields_(std::move(fields)) {}
+  // Without an `indexed` nothing is indexed.
+  CopyWriter(ObjectStore* store, std::string location, std::vector<FileField> fields,
+             std::unique_ptr<IndexedFile> indexed = nullptr);
+  ~CopyWriter();
 
   absl::Status Append(const ColumnBatch& rows);
   // Without rows there is no file, and rows() of the result is 0.
@@ -34,6 +38,7 @@ class CopyWriter {
   const std::string location_;
   const std::vector<FileField> fields_;
   std::unique_ptr<ParquetWriter> writer_;
+  std::unique_ptr<IndexedFile> indexed_;
 };
 
 // What a manifest says of a file that was just written. `path` is its location.

@@ -90,6 +90,8 @@ class LakeTable::Impl {
   absl::Status Append(const ColumnBatch& rows, std::span<const Hash128> keys);
   absl::Status EndPart();
   absl::StatusOr<PublishedEpoch> Publish(const Watermark& watermark);
+  absl::Status BeginBase();
+  std::unique_ptr<CopyWriter> NewCopyWriter() const;
   absl::StatusOr<PublishedEpoch> PublishBase(std::vector<CopiedFile> files,
                                              const Watermark& watermark);
 
@@ -112,7 +114,8 @@ class LakeTable::Impl {
   TableHead head_;
   std::optional<Watermark> watermark_;
   std::vector<LiveDeleteFile> deletes_;
-  std::unique_ptr<TableIndex> index_;  // null for append-only tables
+  std::unique_ptr<TableIndex> index_;      // null for append-only tables
+  std::unique_ptr<IndexBuilder> builder_;  // of a first copy
   std::unique_ptr<StagedEpoch> epoch_;
   std::unique_ptr<CopyWriter> writer_;  // of the current part
   FileNumber writer_number_;
@@ -128,7 +131,9 @@ class LakeTable::Impl {
   absl::StatusOr<LoadedTable> LoadOrCreate();
   absl::Status CheckSchema();
   absl::Status LoadHead(LoadedTable loaded);
+  TableIndexOptions IndexOptions() const;
   absl::Status OpenIndex(const LiveFiles& files);
+  absl::StatusOr<std::unique_ptr<TableIndex>> FindIndex(const LiveFiles& files);
   IndexState HeadState() const;
   void DeleteStaged(const std::vector<StagedFile>& files) {
     for (const StagedFile& file : files)
@@ -254,19 +259,32 @@ IndexState LakeTable::Impl::HeadState() const {
   return state;
 }
 
+TableIndexOptions LakeTable::Impl::IndexOptions() const {
+  return {.folder = env_.index_folder,
+          .table_uuid = head_.loaded.metadata.table_uuid,
+          .seed = seed_,
+          .key_fields = key_fields_,
+          .display_name = spec_.display_name};
+}
+
+absl::StatusOr<std::unique_ptr<TableIndex>> LakeTable::Impl::FindIndex(const LiveFiles& files) {
+  if (builder_ != nullptr) {
+    absl::StatusOr<std::unique_ptr<TableIndex>> built =
+        TableIndex::FinishBuild(IndexOptions(), std::move(builder_), files, HeadState());
+    if (built.ok()) return built;
+    LogWarning("the index of the copy does not fit its table and is made again",
+               {{"table", spec_.display_name}, {"reason", Message(built.status())}});
+  }
+  return TableIndex::Open(*env_.store, IndexOptions(), files, HeadState());
+}
+
 absl::Status LakeTable::Impl::OpenIndex(const LiveFiles& files) {
   index_.reset();
   rows_ = 0;
   for (const auto& [path, file] : files.data) rows_ += file.live_rows();
   deletes_.clear();
   if (spec_.key.empty()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(index_, TableIndex::Open(*env_.store,
-                                            {.folder = env_.index_folder,
-                                             .table_uuid = head_.loaded.metadata.table_uuid,
-                                             .seed = seed_,
-                                             .key_fields = key_fields_,
-                                             .display_name = spec_.display_name},
-                                            files, HeadState()));
+  ASSIGN_OR_RETURN(index_, FindIndex(files));
   for (const auto& [path, positions] : files.delete_files) {
     LiveDeleteFile live{.path = path};
     for (const auto& [data_path, rows] : positions) {
@@ -536,6 +554,24 @@ absl::Status LakeTable::Impl::Commit(EpochEffect effect, const OwnSnapshot& own,
   return index_ == nullptr ? absl::OkStatus() : index_->ApplyCommitted();
 }
 
+absl::Status LakeTable::Impl::BeginBase() {
+  DiscardEpoch();
+  builder_.reset();
+  index_.reset();
+  if (spec_.key.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(builder_, TableIndex::StartBuild(IndexOptions()));
+  return absl::OkStatus();
+}
+
+std::unique_ptr<CopyWriter> LakeTable::Impl::NewCopyWriter() const {
+  std::string location = NewDataLocation();
+  std::unique_ptr<IndexedFile> indexed;
+  if (builder_ != nullptr) {
+    indexed = std::make_unique<IndexedFile>(*builder_, location, spec_.key);
+  }
+  return std::make_unique<CopyWriter>(env_.store, std::move(location), fields_, std::move(indexed));
+}
+
 absl::StatusOr<PublishedEpoch> LakeTable::Impl::PublishBase(std::vector<CopiedFile> files,
                                                             const Watermark& watermark) {
   DiscardEpoch();
@@ -599,9 +635,8 @@ absl::Status LakeTable::EndPart() { return impl_->EndPart(); }
 absl::StatusOr<PublishedEpoch> LakeTable::Publish(const Watermark& watermark) {
   return impl_->Publish(watermark);
 }
-std::unique_ptr<CopyWriter> LakeTable::NewCopyWriter() const {
-  return std::make_unique<CopyWriter>(impl_->env_.store, impl_->NewDataLocation(), impl_->fields_);
-}
+std::unique_ptr<CopyWriter> LakeTable::NewCopyWriter() const { return impl_->NewCopyWriter(); }
+absl::Status LakeTable::BeginBase() { return impl_->BeginBase(); }
 absl::StatusOr<PublishedEpoch> LakeTable::PublishBase(std::vector<CopiedFile> files,
                                                       const Watermark& watermark) {
   return impl_->PublishBase(std::move(files), watermark);

@@ -108,10 +108,12 @@ class LakeTable {
   // table itself then says how far it is.
   absl::StatusOr<PublishedEpoch> Publish(const Watermark& watermark);
 
-  // First copy (lake/copy_writer.h). Writers work in parallel, one thread each.
+  // First copy (lake/copy_writer.h): the index is given up and a new one begun. Until PublishBase
+  // the table can do nothing else.
+  absl::Status BeginBase();
+  // Writers work in parallel, one thread each, and are gone before PublishBase.
   std::unique_ptr<CopyWriter> NewCopyWriter() const;
-  // The base: one snapshot that replaces whatever the table held by `files`, then the index is
-  // built.
+  // The base: one snapshot that replaces whatever the table held by `files`.
   absl::StatusOr<PublishedEpoch> PublishBase(std::vector<CopiedFile> files,
                                              const Watermark& watermark);
 

@@ -14,6 +14,7 @@
 #include "base/strings.h"
 #include "columnar/field.h"
 #include "lake/file_registry.h"
+#include "lake/index_builder.h"
 #include "lake/live_files.h"
 #include "lake/redo.h"
 #include "lake/row_index.h"
@@ -37,6 +38,13 @@ class TableIndex {
                                                           const LiveFiles& files,
                                                           const IndexState& head);
 
+  // An index for files that are still being written: FinishBuild makes it the table's when `head`
+  // has exactly these. kInternal: it does not fit; Open then reads the keys.
+  static absl::StatusOr<std::unique_ptr<IndexBuilder>> StartBuild(const TableIndexOptions& options);
+  static absl::StatusOr<std::unique_ptr<TableIndex>> FinishBuild(
+      TableIndexOptions options, std::unique_ptr<IndexBuilder> builder, const LiveFiles& files,
+      const IndexState& head);
+
   RowIndex& rows() { return *index_; }
   FileRegistry& files() { return *registry_; }
 
@@ -54,8 +62,9 @@ class TableIndex {
     return StrCat(options_.folder, "/", options_.table_uuid, suffix);
   }
   absl::Status OpenExisting(const LiveFiles& files, const IndexState& head);
+  absl::Status Take(std::unique_ptr<IndexBuilder> builder, const LiveFiles& files,
+                    const IndexState& head);
   absl::Status Rebuild(ObjectStore& store, const LiveFiles& files, const IndexState& head);
-  absl::Status IndexFile(ObjectStore& store, const LiveDataFile& file, FileNumber number);
 
   const TableIndexOptions options_;
   std::unique_ptr<RowIndex> index_;

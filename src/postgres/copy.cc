@@ -3,6 +3,7 @@
 #include <emmintrin.h>
 #include <libpq-fe.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/status.h"
@@ -115,13 +116,15 @@ absl::Status SplitLine(std::string_view line, TupleRows& rows) {
 
 }  // namespace
 
-std::vector<PageRange> SliceTable(int64_t pages, int64_t bytes_per_slice) {
-  const int64_t pages_per_slice = std::max<int64_t>(bytes_per_slice / kPageBytes, 1);
+std::vector<PageRange> SliceTable(int64_t pages, int64_t bytes_max, int workers) {
+  const int64_t pages_max = std::max<int64_t>(bytes_max / kPageBytes, 1);
+  int64_t count = (pages + pages_max - 1) / pages_max;
+  if (count > 1) count = (count + workers - 1) / workers * workers;
+  count = std::clamp<int64_t>(count, 1, std::max<int64_t>(pages, 1));
   std::vector<PageRange> slices;
-  for (int64_t first = 0; first < pages || slices.empty(); first += pages_per_slice) {
-    const int64_t end = first + pages_per_slice;
-    PageRange slice{.first = static_cast<uint32_t>(first)};
-    if (end < pages) slice.end = static_cast<uint32_t>(end);
+  for (int64_t i = 0; i < count; ++i) {
+    PageRange slice{.first = static_cast<uint32_t>(pages * i / count)};
+    if (i + 1 < count) slice.end = static_cast<uint32_t>(pages * (i + 1) / count);
     slices.push_back(slice);
   }
   return slices;

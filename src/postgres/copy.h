@@ -23,9 +23,10 @@ struct PageRange {
   std::optional<uint32_t> end;
   friend bool operator==(const PageRange&, const PageRange&) = default;
 };
-// Ranges of about `bytes_per_slice` that cover the table, the last one open-ended: pages that came
-// after the size was read are in it. At least one. Precondition: bytes_per_slice > 0.
-std::vector<PageRange> SliceTable(int64_t pages, int64_t bytes_per_slice);
+// Ranges of equal size that cover the table, the last one open-ended: pages that came after the
+// size was read are in it. One for a table of up to `bytes_max`, else a multiple of `workers`, none
+// larger than `bytes_max`, so that all workers end together. Precondition: both are above 0.
+std::vector<PageRange> SliceTable(int64_t pages, int64_t bytes_max, int workers);
 
 struct CopyQuery {
   std::string schema;

@@ -58,11 +58,15 @@ TEST(ParseCopyLine, WrongNumberOfFieldsAndCutOffEscapes) {
 }
 
 TEST(SliceTable, CoversAllPagesAndTheLastIsOpen) {
-  EXPECT_THAT(SliceTable(0, 1 << 20), ElementsAre(PageRange{0, std::nullopt}));
-  EXPECT_THAT(SliceTable(128, 1 << 20), ElementsAre(PageRange{0, std::nullopt}));
-  EXPECT_THAT(SliceTable(300, 1 << 20),
-              ElementsAre(PageRange{0, 128}, PageRange{128, 256}, PageRange{256, std::nullopt}));
-  EXPECT_EQ(SliceTable(3, 1).size(), 3u);
+  constexpr int64_t kMiB = 1 << 20;
+  EXPECT_THAT(SliceTable(0, kMiB, 2), ElementsAre(PageRange{0, std::nullopt}));
+  EXPECT_THAT(SliceTable(128, kMiB, 2), ElementsAre(PageRange{0, std::nullopt}));
+  EXPECT_THAT(SliceTable(130, kMiB, 2), ElementsAre(PageRange{0, 65}, PageRange{65, std::nullopt}));
+  EXPECT_THAT(SliceTable(300, kMiB, 1),
+              ElementsAre(PageRange{0, 100}, PageRange{100, 200}, PageRange{200, std::nullopt}));
+  EXPECT_EQ(SliceTable(300, kMiB, 2).size(), 4u);
+  EXPECT_EQ(SliceTable(3, 1, 1).size(), 3u);
+  EXPECT_EQ(SliceTable(3, 1, 8).size(), 3u);
 }
 
 TEST(CopySql, NamesAreQuotedAndConditionsJoined) {

@@ -247,7 +247,7 @@ TEST_F(StreamLive, SlicesTogetherAreTheTable) {
          schema_));
   const TableInfo table = Table("t");
   EXPECT_GT(table.pages, 100);
-  const std::vector<PageRange> slices = SliceTable(table.pages, 64 * 8192);
+  const std::vector<PageRange> slices = SliceTable(table.pages, 64 * 8192, 1);
   EXPECT_GT(slices.size(), 4u);
   size_t rows = 0;
   CopyBatch batch;

@@ -54,7 +54,9 @@ class Copy {
  private:
   void AddTable(CopyTarget target) {
     const size_t index = tables_.size();
-    const std::vector<PageRange> ranges = SliceTable(target.info.pages, options_.slice_bytes);
+    const absl::Status begun = target.lake->BeginBase();
+    const std::vector<PageRange> ranges =
+        SliceTable(target.info.pages, options_.slice_bytes, std::max(1, options_.workers));
     target.progress->pages_total = target.info.pages;
     for (const PageRange& range : ranges) {
       const int64_t end =
@@ -65,6 +67,9 @@ class Copy {
     tables_.push_back(std::make_unique<TableCopy>());
     tables_.back()->target = std::move(target);
     tables_.back()->slices_left = ranges.size();
+    if (begun.ok()) return;
+    tables_.back()->answered = true;
+    done_(index, begun);
   }
 
   void Work() {
