@@ -10,7 +10,7 @@ import pytest
 import requests
 import yaml
 
-from harness.fjord import (EXIT_CLEAN, EXIT_CONFIG, EXIT_FAILURE, EXIT_NOT_READY, EXIT_SOURCE_GONE, EXIT_USAGE, binary)
+from harness.fjord import (EXIT_CLEAN, EXIT_CONFIG, EXIT_DEPENDENCY, EXIT_FAILURE, EXIT_NOT_READY, EXIT_SOURCE_GONE, EXIT_USAGE, binary)
 from harness.process import ROOT, end, free_port, tail, wait_for
 
 
@@ -153,6 +153,17 @@ def test_signals_end_it_cleanly(shop, sig):
     shop.start()
     shop.wait_caught_up()
     assert end(shop.process, sig, 30) == EXIT_CLEAN, tail(shop.log)
+
+
+@pytest.mark.ci  # it waits for the start-up window of a minute
+def test_a_source_that_stays_away_ends_with_75(shop):
+    closed = free_port()
+    shop.config["replications"][shop.name]["source"]["postgres"]["url"] = f"postgres://u@127.0.0.1:{closed}/shop"
+    shop.write_config()
+    shop.start()
+    assert shop.wait_exit(90) == EXIT_DEPENDENCY, tail(shop.log)
+    assert shop.log_text().count("is started again") == 1
+    assert f'"127.0.0.1", port {closed} failed' in shop.log_text().replace('\\"', '"')
 
 
 def test_a_lost_slot_ends_with_79(shop, database):

@@ -69,8 +69,11 @@ class ReplicationThread {
         exit_code_ = ExitCodeOf(status);
         break;
       }
-      LogWarning(
-          StrCat("replication ", replication_.name, " will be started again: ", Message(status)));
+      if (said_ != status) {
+        LogWarning(StrCat("replication ", replication_.name,
+                          " is started again until it runs: ", Message(status)));
+        said_ = status;
+      }
       const absl::Time until = absl::Now() + kRetryPause;
       while (!stop_ && absl::Now() < until) absl::SleepFor(absl::Milliseconds(50));
     }
@@ -107,6 +110,7 @@ class ReplicationThread {
   std::atomic<bool> stop_{false};
   std::atomic<bool> done_{false};
   ExitCode exit_code_ = ExitCode::kClean;
+  absl::Status said_;  // of the thread: the last reason, said once
   std::thread thread_;
 };
 

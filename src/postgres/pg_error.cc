@@ -34,9 +34,10 @@ std::optional<std::string> NameAfter(std::string_view message, std::string_view 
 std::string WithoutLocationLines(std::string_view text) {
   std::string out;
   for (const std::string& line : Split(text, '\n')) {
-    if (line.empty() || line.starts_with("LOCATION:")) continue;
-    if (!out.empty()) out += "; ";
-    out += line;
+    const size_t first = line.find_first_not_of(" \t");
+    if (first == std::string::npos || line.starts_with("LOCATION:")) continue;
+    if (!out.empty()) out += first > 0 ? " " : "; ";  // an indented line goes on with the sentence
+    out += line.substr(first);
   }
   return out;
 }

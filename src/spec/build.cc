@@ -120,8 +120,6 @@ class Builder {
     out.table_defaults = BuildPolicy(from["tableDefaults"], TablePolicy());
     out.memory_bytes_max = from["memory"].Bytes(out.memory_bytes_max);
     out.workers = static_cast<int>(from["workers"].Integer(0));
-    const Reader wal = from["maxRetainedWal"];
-    if (wal.exists()) out.retained_wal_bytes_max = wal.Bytes(0);
     BuildTables(from["tables"], out);
     return out;
   }

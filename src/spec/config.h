@@ -163,8 +163,6 @@ struct Replication {
   TablePolicy table_defaults;  // already merged into `tables`
   int64_t memory_bytes_max = int64_t{256} << 20;
   int workers = 0;  // 0: one for each processor core
-  std::optional<int64_t>
-      retained_wal_bytes_max;  // absent: from max_slot_wal_keep_size and free space
   SourcePosition at;
 };
 

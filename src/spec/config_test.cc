@@ -25,7 +25,7 @@ constexpr std::string_view kShop = R"(replications:
     publish: {every: 500ms, rows: 20000, bytes: 64MiB}
     snapshots: {keep: 1h, atLeast: 20, atMost: 200}
     tableDefaults: {onDivergence: repair, externalWrites: accept, onUnrepresentable: null}
-    maxRetainedWal: 2GiB
+    memory: 300MiB
 server: {listen: "127.0.0.1:8080"}
 stateDir: ./.fjord/state
 )";
@@ -50,7 +50,7 @@ TEST(Config, ReadsEveryKey) {
   EXPECT_EQ(embedded.name, "fjord");
   EXPECT_EQ(shop.publish.every, absl::Milliseconds(500));
   EXPECT_EQ(shop.publish.bytes, 64 << 20);
-  EXPECT_EQ(shop.retained_wal_bytes_max, int64_t{2} << 30);
+  EXPECT_EQ(shop.memory_bytes_max, 300 << 20);
 }
 
 TEST(Config, TablesInheritTheDefaultsAndMayOverrideThem) {
@@ -194,7 +194,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{
             "KeyLikeNone",
             Text({.more = "    zzzzzzzzz: p\n"}),
-            {R"(f.yaml:6:5: replications.r: unknown key "zzzzzzzzz"; the keys here are source, lake, tables, publish, snapshots, tableDefaults, memory, workers, maxRetainedWal)"}},
+            {R"(f.yaml:6:5: replications.r: unknown key "zzzzzzzzz"; the keys here are source, lake, tables, publish, snapshots, tableDefaults, memory, workers)"}},
         BadFile{"DuplicateKey",
                 Text({.more = "    workers: 2\n    workers: 3\n"}),
                 {R"(f.yaml:7:5: replications.r: the key "workers" is there twice)"}},

@@ -241,9 +241,7 @@ ShapePtr ReplicationShape() {
                 "Memory for buffers, caches and indexes together.", kOptional, "256MiB"},
                {"workers", Integer(1, 256),
                 "Threads that read, write and publish. Default: one per core."},
-               {"maxRetainedWal", Size(16 * kMiB, 1'000'000 * kGiB),
-                "WAL that a table which cannot go on may hold back at the source. Default: from "
-                "max_slot_wal_keep_size and free space."},
+               NotYet("maxRetainedWal"),
                NotYet("maintain")},
   });
 }
