@@ -157,7 +157,7 @@ TEST(AvroContainer, ReadsEveryType) {
     ASSERT_EQ(value.FindField(11)->items()->size(), 3u);
     EXPECT_EQ(*value.FindField(11)->items()->at(2).bytes(), "jkl");
     ASSERT_EQ(value.FindField(12)->pairs()->size(), 1u);
-    EXPECT_EQ(value.FindField(12)->pairs()->at(0).first, "key");
+    EXPECT_EQ(value.FindField(12)->pairs()->at(0).key, "key");
     EXPECT_EQ(*value.FindField(13)->bytes(), "some");
     EXPECT_TRUE(value.FindField(14)->is_null());
     EXPECT_EQ(*value.FindField(15)->FindField(8)->bytes(), "text");

@@ -144,7 +144,7 @@ absl::Status AvroDatumDecoder::DecodeMap(const AvroSchema& schema, int depth, Av
     for (uint64_t i = 0; i < count; ++i) {
       ASSIGN_OR_RETURN(const std::string_view key, ReadAvroBytes(in_));
       ASSIGN_OR_RETURN(AvroValue value, Decode(*schema.items, depth + 1));
-      pairs.emplace_back(std::string(key), std::move(value));
+      pairs.push_back({std::string(key), std::move(value)});
     }
   }
   out.value = std::move(pairs);

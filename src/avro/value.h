@@ -11,11 +11,13 @@
 
 namespace fjord {
 
+struct AvroPair;
+
 // A decoded value. Unions are resolved: `schema` is the branch that was taken, and is never a
 // union. Refers to the reader's schema and must not outlive it.
 struct AvroValue {
-  using Items = std::vector<AvroValue>;                          // array; record: one a field
-  using Pairs = std::vector<std::pair<std::string, AvroValue>>;  // map
+  using Items = std::vector<AvroValue>;  // array; record: one a field
+  using Pairs = std::vector<AvroPair>;   // map
 
   const AvroSchema* schema = nullptr;
   // null: monostate; int, long: int64_t; bytes, string, fixed, and the symbol of an enum:
@@ -31,6 +33,11 @@ struct AvroValue {
 
   // The field of a record with this Iceberg field id, or null when there is none.
   const AvroValue* FindField(int32_t field_id) const;
+};
+
+struct AvroPair {
+  std::string key;
+  AvroValue value;
 };
 
 }  // namespace fjord
