@@ -13,7 +13,7 @@ absl::Status NotOffered(std::string_view what) {
 
 std::string TableIdent::ToString() const { return StrCat(Join(ns, "."), ".", name); }
 
-std::map<std::string, std::string> LoadedTable::StorageConfig(std::string_view location) const {
+std::map<std::string, std::string> TableStorage::ConfigFor(std::string_view location) const {
   const StorageCredential* nearest = nullptr;
   for (const StorageCredential& credential : credentials) {
     if (!location.starts_with(credential.prefix)) continue;
@@ -25,6 +25,10 @@ std::map<std::string, std::string> LoadedTable::StorageConfig(std::string_view l
     for (const auto& [name, value] : nearest->config) merged[name] = value;
   }
   return merged;
+}
+
+absl::StatusOr<std::vector<StorageCredential>> Catalog::LoadCredentials(const TableIdent&) {
+  return NotOffered("credentials without their table");
 }
 
 absl::StatusOr<bool> Catalog::TableExists(const TableIdent& ident) {

@@ -5,6 +5,7 @@
 // catalog server passes on, answer kUnimplemented where a catalog does not offer them.
 #pragma once
 
+#include <compare>
 #include <map>
 #include <string>
 #include <string_view>
@@ -23,25 +24,30 @@ struct TableIdent {
   Namespace ns;
   std::string name;
   std::string ToString() const;  // "shop.orders"
-  friend bool operator==(const TableIdent&, const TableIdent&) = default;
+  friend auto operator<=>(const TableIdent&, const TableIdent&) = default;
 };
 
 // Credentials for the objects below one prefix: the longest prefix that fits a location wins,
-// before LoadedTable::config.
+// before TableStorage::config.
 struct StorageCredential {
   std::string prefix;
   std::map<std::string, std::string> config;
 };
 
-struct LoadedTable {
-  TableMetadata metadata;
-  std::string metadata_location;  // empty: staged only, or a REST catalog does not say it
-  std::map<std::string, std::string>
-      config;  // storage settings and credentials from the catalog: never logged
+// How the objects of a table are reached, as the catalog says it (Iceberg REST specification,
+// `config` and `storage-credentials`). Holds secrets: never logged.
+struct TableStorage {
+  std::map<std::string, std::string> config;
   std::vector<StorageCredential> credentials;
 
   // What holds for the objects at `location`: config with the nearest credential's entries over it.
-  std::map<std::string, std::string> StorageConfig(std::string_view location) const;
+  std::map<std::string, std::string> ConfigFor(std::string_view location) const;
+};
+
+struct LoadedTable {
+  TableMetadata metadata;
+  std::string metadata_location;  // empty: staged only, or a REST catalog does not say it
+  TableStorage storage;           // empty in the answer to a commit
 };
 
 struct TableCreation {
@@ -93,6 +99,8 @@ class Catalog {
   // With the requirement assert-create: creates the table from the updates.
   virtual absl::StatusOr<LoadedTable> CommitTable(const TableIdent& ident,
                                                   const CommitRequest& request) = 0;
+  // Renews TableStorage::credentials. kUnimplemented: load the table again.
+  virtual absl::StatusOr<std::vector<StorageCredential>> LoadCredentials(const TableIdent& ident);
   // Leaves the files.
   virtual absl::Status DropTable(const TableIdent& ident) = 0;
 

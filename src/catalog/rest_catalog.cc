@@ -10,12 +10,21 @@ namespace {
 
 constexpr int kPagesMax = 10'000;
 constexpr char kTransactionEndpoint[] = "POST /v1/{prefix}/transactions/commit";
-// Signing at the server is not ours: without credentials from it the configured ones hold.
-const HttpHeaders kDelegation = {{"X-Iceberg-Access-Delegation", "vended-credentials"}};
+constexpr char kCredentialsEndpoint[] =
+    "GET /v1/{prefix}/namespaces/{namespace}/tables/{table}/credentials";
+
+// Signing at the server is not ours.
+HttpHeaders DelegationHeaders(AccessDelegation delegation) {
+  if (delegation == AccessDelegation::kNone) return {};
+  return {{"X-Iceberg-Access-Delegation", "vended-credentials"}};
+}
 
 class RestCatalog : public Catalog {
  public:
-  explicit RestCatalog(std::unique_ptr<RestSession> session) : session_(std::move(session)) {}
+  RestCatalog(const RestCatalogOptions& options, std::unique_ptr<RestSession> session)
+      : delegation_(DelegationHeaders(options.delegation)),
+        on_loaded_(options.on_loaded),
+        session_(std::move(session)) {}
 
   absl::StatusOr<std::vector<Namespace>> ListNamespaces(const Namespace& parent) override {
     const std::string query =
@@ -47,8 +56,16 @@ class RestCatalog : public Catalog {
   absl::StatusOr<LoadedTable> LoadTable(const TableIdent& ident) override {
     ASSIGN_OR_RETURN(const Json json, session_->Send({.path = TablePath(ident),
                                                       .query = "snapshots=all",
-                                                      .headers = kDelegation}));
-    return Loaded(json, ident);
+                                                      .headers = delegation_}));
+    return Told(ident, Loaded(json, ident));
+  }
+
+  absl::StatusOr<std::vector<StorageCredential>> LoadCredentials(const TableIdent& ident) override {
+    if (!session_->Offers(kCredentialsEndpoint)) return Catalog::LoadCredentials(ident);
+    ASSIGN_OR_RETURN(
+        const Json json,
+        session_->Send({.path = StrCat(TablePath(ident), "/credentials"), .headers = delegation_}));
+    return CredentialsFromJson(json);
   }
 
   absl::StatusOr<LoadedTable> CreateTable(const TableIdent& ident,
@@ -169,9 +186,14 @@ class RestCatalog : public Catalog {
     ASSIGN_OR_RETURN(const Json json, session_->Send({.kind = RestRequestKind::kChange,
                                                       .method = "POST",
                                                       .path = TablesPath(ident.ns),
-                                                      .headers = kDelegation,
+                                                      .headers = delegation_,
                                                       .body = std::move(body)}));
-    return Made(json, ident);
+    return Told(ident, Made(json, ident));
+  }
+
+  absl::StatusOr<LoadedTable> Told(const TableIdent& ident, absl::StatusOr<LoadedTable> table) {
+    if (table.ok() && on_loaded_) on_loaded_(*this, ident, *table);
+    return table;
   }
 
   static absl::StatusOr<LoadedTable> Loaded(const Json& json, const TableIdent& ident) {
@@ -187,14 +209,16 @@ class RestCatalog : public Catalog {
     return absl::UnknownError(StrCat(Message(table.status())));
   }
 
+  const HttpHeaders delegation_;
+  const TableListener on_loaded_;
   const std::unique_ptr<RestSession> session_;
 };
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Catalog>> OpenRestCatalog(RestCatalogOptions options) {
-  ASSIGN_OR_RETURN(std::unique_ptr<RestSession> session, RestSession::Open(std::move(options)));
-  return std::unique_ptr<Catalog>(std::make_unique<RestCatalog>(std::move(session)));
+  ASSIGN_OR_RETURN(std::unique_ptr<RestSession> session, RestSession::Open(options));
+  return std::unique_ptr<Catalog>(std::make_unique<RestCatalog>(options, std::move(session)));
 }
 
 }  // namespace fjord

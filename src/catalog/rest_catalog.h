@@ -4,6 +4,7 @@
 // What a status code means for a commit is one table, OutcomeOfCommit in rest_error.h.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,6 +17,11 @@
 
 namespace fjord {
 
+// Whether the catalog is asked for keys with which to reach a table's objects.
+enum class AccessDelegation { kVendedCredentials, kNone };
+
+using TableListener = std::function<void(Catalog&, const TableIdent&, const LoadedTable&)>;
+
 struct RestCatalogOptions {
   std::string uri;        // "https://host/catalog", without /v1
   std::string warehouse;  // may be empty
@@ -27,6 +33,10 @@ struct RestCatalogOptions {
   std::string oauth2_uri;  // empty: <uri>/v1/oauth/tokens
   std::map<std::string, std::string>
       properties;  // further client settings: audience, resource, header.<name>, prefix, …
+  AccessDelegation delegation = AccessDelegation::kVendedCredentials;
+  // Told of every table that is loaded, made or staged, before the caller gets it; by several
+  // threads at once.
+  TableListener on_loaded;
   absl::Duration timeout = absl::Seconds(60);  // of one request
 };
 

@@ -285,10 +285,60 @@ TEST(RestCatalog, CredentialsOfTheNearestPrefixHoldForALocation) {
   const auto table = (*catalog)->LoadTable({{"n"}, "t"});
   ASSERT_TRUE(table.ok()) << table.status();
   EXPECT_NE(delegation.find("vended-credentials"), std::string::npos);
-  EXPECT_EQ(table->StorageConfig("s3://b/t/data/x").at("s3.access-key-id"), "nearest");
-  EXPECT_EQ(table->StorageConfig("s3://b/u/x").at("s3.access-key-id"), "bucket");
-  EXPECT_EQ(table->StorageConfig("s3://c/x").at("s3.access-key-id"), "table");
-  EXPECT_EQ(table->StorageConfig("s3://b/t/data/x").at("client.region"), "eu");
+  EXPECT_EQ(table->storage.ConfigFor("s3://b/t/data/x").at("s3.access-key-id"), "nearest");
+  EXPECT_EQ(table->storage.ConfigFor("s3://b/u/x").at("s3.access-key-id"), "bucket");
+  EXPECT_EQ(table->storage.ConfigFor("s3://c/x").at("s3.access-key-id"), "table");
+  EXPECT_EQ(table->storage.ConfigFor("s3://b/t/data/x").at("client.region"), "eu");
+}
+
+TEST(RestCatalog, KeysAreNotAskedForWhenTheyAreNotWanted) {
+  FakeRestServer server([&](const HttpServerRequest& request) {
+    EXPECT_FALSE(request.headers.contains("x-iceberg-access-delegation"));
+    return JsonAnswer(request.path == "/v1/config" ? "{}" : TableBody());
+  });
+  const auto catalog =
+      OpenRestCatalog({.uri = server.uri(), .delegation = AccessDelegation::kNone});
+  ASSERT_TRUE(catalog.ok()) << catalog.status();
+  EXPECT_TRUE((*catalog)->LoadTable({{"n"}, "t"}).ok());
+  EXPECT_TRUE((*catalog)->CreateTable({{"n"}, "t"}, {.schema = SchemaForTest()}).ok());
+}
+
+TEST(RestCatalog, AListenerHearsOfTablesThatAreLoadedOrMadeButNotOfCommits) {
+  FakeRestServer server([&](const HttpServerRequest& request) {
+    return JsonAnswer(request.path == "/v1/config" ? "{}" : TableBody());
+  });
+  std::vector<std::string> heard;
+  const auto catalog = OpenRestCatalog(
+      {.uri = server.uri(),
+       .on_loaded = [&](Catalog&, const TableIdent& ident, const LoadedTable& table) {
+         heard.push_back(StrCat(ident.ToString(), " at ", table.metadata.location));
+       }});
+  ASSERT_TRUE(catalog.ok()) << catalog.status();
+  EXPECT_TRUE((*catalog)->LoadTable({{"n"}, "loaded"}).ok());
+  EXPECT_TRUE((*catalog)->CreateTable({{"n"}, "made"}, {.schema = SchemaForTest()}).ok());
+  EXPECT_TRUE((*catalog)->CommitTable({{"n"}, "made"}, PropertyCommit("a", "b")).ok());
+  EXPECT_EQ(heard, (std::vector<std::string>{"n.loaded at s3://b/t", "n.made at s3://b/t"}));
+}
+
+TEST(RestCatalog, CredentialsAreLoadedAloneOnlyWhereThatIsOffered) {
+  std::string endpoints = "[]";
+  FakeRestServer server([&](const HttpServerRequest& request) {
+    if (request.path == "/v1/config") return JsonAnswer(StrCat(R"({"endpoints":)", endpoints, "}"));
+    EXPECT_EQ(request.path, "/v1/namespaces/n/tables/t/credentials");
+    EXPECT_TRUE(request.headers.contains("x-iceberg-access-delegation"));
+    return JsonAnswer(R"({"storage-credentials":[{"prefix":"s3://b","config":{"k":"v"}}]})");
+  });
+  const auto without = OpenRestCatalog({.uri = server.uri()});
+  ASSERT_TRUE(without.ok()) << without.status();
+  EXPECT_TRUE(absl::IsUnimplemented((*without)->LoadCredentials({{"n"}, "t"}).status()));
+  endpoints = R"(["GET /v1/{prefix}/namespaces/{namespace}/tables/{table}/credentials"])";
+  const auto with = OpenRestCatalog({.uri = server.uri()});
+  ASSERT_TRUE(with.ok()) << with.status();
+  const auto credentials = (*with)->LoadCredentials({{"n"}, "t"});
+  ASSERT_TRUE(credentials.ok()) << credentials.status();
+  ASSERT_EQ(credentials->size(), 1u);
+  EXPECT_EQ(credentials->front().prefix, "s3://b");
+  EXPECT_EQ(credentials->front().config.at("k"), "v");
 }
 
 // A server that wants the token "t<number of tokens handed out>".

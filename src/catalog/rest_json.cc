@@ -63,10 +63,10 @@ Json LoadedTableToJson(const LoadedTable& table) {
   Json json = Json::MakeObject();
   if (!table.metadata_location.empty()) json.Set("metadata-location", table.metadata_location);
   json.Set("metadata", MetadataToJson(table.metadata));
-  json.Set("config", TextMapToJson(table.config));
-  if (table.credentials.empty()) return json;
+  json.Set("config", TextMapToJson(table.storage.config));
+  if (table.storage.credentials.empty()) return json;
   Json credentials = Json::MakeArray();
-  for (const StorageCredential& credential : table.credentials) {
+  for (const StorageCredential& credential : table.storage.credentials) {
     Json item = Json::MakeObject();
     item.Set("prefix", credential.prefix);
     item.Set("config", TextMapToJson(credential.config));
@@ -81,14 +81,20 @@ absl::StatusOr<LoadedTable> LoadedTableFromJson(const Json& json) {
   ASSIGN_OR_RETURN(const Json* metadata, json.GetObject("metadata"));
   ASSIGN_OR_RETURN(table.metadata, MetadataFromJson(*metadata));
   ASSIGN_OR_RETURN(table.metadata_location, json.GetString("metadata-location", ""));
-  table.config = TextMapFromJson(json.Find("config"));
-  const Json* credentials = json.Find("storage-credentials");
-  if (credentials == nullptr || !credentials->is_array()) return table;
-  for (const Json& item : credentials->array()) {
-    ASSIGN_OR_RETURN(std::string prefix, item.GetString("prefix", ""));
-    table.credentials.push_back({std::move(prefix), TextMapFromJson(item.Find("config"))});
-  }
+  table.storage.config = TextMapFromJson(json.Find("config"));
+  ASSIGN_OR_RETURN(table.storage.credentials, CredentialsFromJson(json));
   return table;
+}
+
+absl::StatusOr<std::vector<StorageCredential>> CredentialsFromJson(const Json& json) {
+  std::vector<StorageCredential> credentials;
+  const Json* list = json.Find("storage-credentials");
+  if (list == nullptr || !list->is_array()) return credentials;
+  for (const Json& item : list->array()) {
+    ASSIGN_OR_RETURN(std::string prefix, item.GetString("prefix", ""));
+    credentials.push_back({std::move(prefix), TextMapFromJson(item.Find("config"))});
+  }
+  return credentials;
 }
 
 Json CommitToJson(const TableIdent& ident, const CommitRequest& request) {

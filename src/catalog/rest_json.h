@@ -28,6 +28,8 @@ absl::StatusOr<std::vector<std::string>> TextListFromJson(const Json& json);
 // "LoadTableResult".
 Json LoadedTableToJson(const LoadedTable& table);
 absl::StatusOr<LoadedTable> LoadedTableFromJson(const Json& json);
+// The member "storage-credentials" of "LoadTableResult" and "LoadCredentialsResponse".
+absl::StatusOr<std::vector<StorageCredential>> CredentialsFromJson(const Json& json);
 
 // "CommitTableRequest".
 Json CommitToJson(const TableIdent& ident, const CommitRequest& request);

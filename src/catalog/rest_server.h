@@ -2,11 +2,11 @@
 // attach to it.
 //
 // There is no authentication: it is meant for loopback, or for a network that is trusted as a
-// whole. Request bodies must be sent as application/json, which a web page of a stranger cannot do
-// without asking first.
+// whole. So no keys for the objects are handed out, and no endpoint or region either: DuckDB
+// prefers even half a secret from the catalog to its user's own. Request bodies must be sent as
+// application/json, which a web page of a stranger cannot do without asking first.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 
@@ -21,9 +21,6 @@ struct CatalogServerOptions {
   // Tables may be created, moved and registered only at locations that begin with this. Empty:
   // anywhere.
   std::string locations_under;
-  // Handed to every reader with a table ("s3.endpoint", "s3.path-style-access", …). No secrets:
-  // whoever reaches the port gets them.
-  std::map<std::string, std::string> table_config;
 };
 
 // Answers from its own threads from Start until it is destroyed. Thread-safe.

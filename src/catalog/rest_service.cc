@@ -77,7 +77,7 @@ HttpServerResponse ErrorAnswer(std::string_view message, std::string_view type, 
 HttpServerResponse ErrorAnswer(const absl::Status& status, Subject subject) {
   const Failure failure = FailureOf(status, subject);
   HttpServerResponse answer = ErrorAnswer(Message(status), failure.type, failure.code);
-  if (failure.code == 503) answer.headers["Retry-After"] = "1";
+  if (failure.code == 503) answer.headers.emplace("Retry-After", "1");
   return answer;
 }
 
@@ -347,11 +347,6 @@ absl::Status RestService::CheckProperties(
   return it == properties.end() ? absl::OkStatus() : CheckLocation(it->second);
 }
 
-HttpServerResponse RestService::TableAnswer(LoadedTable table) const {
-  for (const auto& [name, value] : options_.table_config) table.config.try_emplace(name, value);
-  return JsonAnswer(LoadedTableToJson(table));
-}
-
 Answer RestService::CreateTable(const HttpServerRequest& request, const Namespace& ns) const {
   ASSIGN_OR_RETURN(const Json json, Body(request));
   TableIdent ident{.ns = ns};
@@ -366,13 +361,13 @@ Answer RestService::CreateTable(const HttpServerRequest& request, const Namespac
   if (const Json* order = json.Find("write-order")) creation.sort_order = *order;
   const Json* stage = json.Find("stage-create");
   if (stage == nullptr || !stage->is_bool() || !stage->as_bool()) {
-    ASSIGN_OR_RETURN(LoadedTable made, catalog_->CreateTable(ident, creation));
-    return TableAnswer(std::move(made));
+    ASSIGN_OR_RETURN(const LoadedTable made, catalog_->CreateTable(ident, creation));
+    return JsonAnswer(LoadedTableToJson(made));
   }
   ASSIGN_OR_RETURN(const bool exists, catalog_->TableExists(ident));
   if (exists) return absl::AlreadyExistsError(StrCat("table ", ident.ToString(), " exists"));
-  ASSIGN_OR_RETURN(LoadedTable staged, catalog_->StageTable(ident, creation));
-  return TableAnswer(std::move(staged));
+  ASSIGN_OR_RETURN(const LoadedTable staged, catalog_->StageTable(ident, creation));
+  return JsonAnswer(LoadedTableToJson(staged));
 }
 
 Answer RestService::RegisterTable(const HttpServerRequest& request, const Namespace& ns) const {
@@ -385,22 +380,22 @@ Answer RestService::RegisterTable(const HttpServerRequest& request, const Namesp
       overwrite != nullptr && *overwrite == Json(true)) {
     return absl::UnimplementedError("registering over an existing table is not offered");
   }
-  ASSIGN_OR_RETURN(LoadedTable table, catalog_->RegisterTable(ident, location));
-  return TableAnswer(std::move(table));
+  ASSIGN_OR_RETURN(const LoadedTable table, catalog_->RegisterTable(ident, location));
+  return JsonAnswer(LoadedTableToJson(table));
 }
 
 Answer RestService::LoadTable(const HttpServerRequest& request, const TableIdent& ident) const {
   ASSIGN_OR_RETURN(LoadedTable table, catalog_->LoadTable(ident));
   if (QueryValue(request, "snapshots") == "refs") KeepReferencedSnapshots(table.metadata);
-  return TableAnswer(std::move(table));
+  return JsonAnswer(LoadedTableToJson(table));
 }
 
 Answer RestService::CommitTable(const HttpServerRequest& request, const TableIdent& ident) const {
   ASSIGN_OR_RETURN(const Json json, Body(request));
   ASSIGN_OR_RETURN(const CommitRequest commit, CommitFromJson(json));
   RETURN_IF_ERROR(CheckLocations(commit));
-  ASSIGN_OR_RETURN(LoadedTable table, catalog_->CommitTable(ident, commit));
-  return TableAnswer(std::move(table));
+  ASSIGN_OR_RETURN(const LoadedTable table, catalog_->CommitTable(ident, commit));
+  return JsonAnswer(LoadedTableToJson(table));
 }
 
 Answer RestService::RenameTable(const HttpServerRequest& request) const {

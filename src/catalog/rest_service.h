@@ -48,7 +48,6 @@ class RestService {
   absl::Status CheckLocation(std::string_view location) const;
   absl::Status CheckLocations(const CommitRequest& commit) const;
   absl::Status CheckProperties(const std::map<std::string, std::string>& properties) const;
-  HttpServerResponse TableAnswer(LoadedTable table) const;
 
   const CatalogServerOptions options_;
   Catalog* const catalog_;

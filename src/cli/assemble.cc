@@ -9,9 +9,9 @@
 #include "base/strings.h"
 #include "catalog/embedded_catalog.h"
 #include "catalog/rest_catalog.h"
+#include "catalog/table_store.h"
 #include "io/local_store.h"
 #include "io/routing_store.h"
-#include "io/s3_store.h"
 #include "postgres/list_tables.h"
 
 namespace fjord {
@@ -22,33 +22,26 @@ std::string Environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-absl::StatusOr<S3Credentials> S3CredentialsOf(const std::optional<S3Config>& config) {
-  if (!config || !config->credential) {
-    return S3Credentials{.access_key_id = Environment("AWS_ACCESS_KEY_ID"),
-                         .secret_access_key = Secret(Environment("AWS_SECRET_ACCESS_KEY")),
-                         .session_token = Secret(Environment("AWS_SESSION_TOKEN"))};
-  }
-  S3Credentials credentials;
+S3Settings S3OfEnvironment() {
+  return {.region = Environment("AWS_REGION"),
+          .credentials = {.access_key_id = Environment("AWS_ACCESS_KEY_ID"),
+                          .secret_access_key = Secret(Environment("AWS_SECRET_ACCESS_KEY")),
+                          .session_token = Secret(Environment("AWS_SESSION_TOKEN"))}};
+}
+
+absl::StatusOr<S3Settings> S3OfConfig(const std::optional<S3Config>& config) {
+  if (!config) return S3Settings();
+  S3Settings settings{
+      .endpoint = config->endpoint, .region = config->region, .path_style = config->path_style};
+  if (!config->credential) return settings;
+  S3Credentials& credentials = settings.credentials;
   ASSIGN_OR_RETURN(const Secret access_key_id, config->credential->access_key_id.Read());
   credentials.access_key_id = access_key_id.Reveal();
   ASSIGN_OR_RETURN(credentials.secret_access_key, config->credential->secret_access_key.Read());
   if (config->credential->session_token) {
     ASSIGN_OR_RETURN(credentials.session_token, config->credential->session_token->Read());
   }
-  return credentials;
-}
-
-// S3 is there without lake.storage.s3 too: then all of its settings come from the environment.
-absl::StatusOr<std::shared_ptr<ObjectStore>> OpenStore(const Lake& lake) {
-  S3Options options;
-  if (lake.s3)
-    options = {.endpoint = lake.s3->endpoint,
-               .region = lake.s3->region,
-               .path_style = lake.s3->path_style};
-  if (!lake.s3 || options.region.empty()) options.region = Environment("AWS_REGION");
-  ASSIGN_OR_RETURN(options.credentials, S3CredentialsOf(lake.s3));
-  ASSIGN_OR_RETURN(std::unique_ptr<ObjectStore> s3, OpenS3Store(std::move(options)));
-  return std::shared_ptr<ObjectStore>(MakeRoutingStore(OpenLocalStore(), std::move(s3)));
+  return settings;
 }
 
 absl::StatusOr<RestCatalogOptions> RestOptions(const RestCatalogConfig& config) {
@@ -123,7 +116,12 @@ std::string WarehouseLocation(const EmbeddedCatalogConfig& catalog) {
 
 absl::StatusOr<LakeHandle> OpenLake(const Replication& replication) {
   LakeHandle handle;
-  ASSIGN_OR_RETURN(handle.store, OpenStore(replication.lake));
+  TableStoreOptions storage{.environment = S3OfEnvironment()};
+  ASSIGN_OR_RETURN(storage.configured, S3OfConfig(replication.lake.s3));
+  const bool has_keys = storage.configured.has_keys();
+  ASSIGN_OR_RETURN(std::unique_ptr<TableStore> s3, TableStore::Open(std::move(storage)));
+  TableStore* const tables = s3.get();
+  handle.store = MakeRoutingStore(OpenLocalStore(), std::move(s3));
   if (const auto* embedded = std::get_if<EmbeddedCatalogConfig>(&replication.lake.catalog)) {
     const std::string database = StrCat(embedded->path, "/catalog.db");
     ASSIGN_OR_RETURN(handle.catalog,
@@ -136,6 +134,12 @@ absl::StatusOr<LakeHandle> OpenLake(const Replication& replication) {
   }
   const auto& rest = std::get<RestCatalogConfig>(replication.lake.catalog);
   ASSIGN_OR_RETURN(RestCatalogOptions options, RestOptions(rest));
+  // Some catalogs refuse a table when they are asked for keys and have none to give.
+  if (has_keys) options.delegation = AccessDelegation::kNone;
+  options.on_loaded = [tables](Catalog& catalog, const TableIdent& ident,
+                               const LoadedTable& table) {
+    tables->OnLoaded(catalog, ident, table);
+  };
   ASSIGN_OR_RETURN(handle.catalog, OpenRestCatalog(std::move(options)));
   handle.description = StrCat("REST catalog ", RedactPasswords(rest.uri));
   return handle;

@@ -14,7 +14,8 @@
 
 namespace fjord {
 
-// The lake of one replication. The catalog goes before the store.
+// The lake of one replication. The catalog goes before the store; between the two the store is not
+// used, since it asks the catalog for keys.
 struct LakeHandle {
   std::shared_ptr<ObjectStore> store;
   std::unique_ptr<Catalog> catalog;

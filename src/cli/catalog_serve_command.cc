@@ -48,19 +48,6 @@ absl::StatusOr<const Replication*> ChosenReplication(const Config& config,
       StrCat(config.file, " has no replication ", name, "; it has: ", all));
 }
 
-// What readers need to get at the objects, but for the secrets.
-std::map<std::string, std::string> TableConfig(const Lake& lake) {
-  std::map<std::string, std::string> config;
-  if (!lake.s3) return config;
-  if (!lake.s3->endpoint.empty()) config["s3.endpoint"] = lake.s3->endpoint;
-  if (!lake.s3->region.empty()) {
-    config["s3.region"] = lake.s3->region;
-    config["client.region"] = lake.s3->region;
-  }
-  if (lake.s3->path_style) config["s3.path-style-access"] = "true";
-  return config;
-}
-
 // Ends with the first SIGINT or SIGTERM.
 class StopWait {
  public:
@@ -95,8 +82,7 @@ absl::Status Serve(const Config& config, const CatalogServeOptions& options) {
   ASSIGN_OR_RETURN(const std::unique_ptr<CatalogServer> server,
                    CatalogServer::Start({.host = address.host,
                                          .port = address.port,
-                                         .locations_under = WarehouseLocation(*embedded),
-                                         .table_config = TableConfig(replication->lake)},
+                                         .locations_under = WarehouseLocation(*embedded)},
                                         lake.catalog.get()));
   const bool is_ipv6 = address.host.find(':') != std::string::npos;
   std::cout << StrCat("The catalog is served on http://", is_ipv6 ? "[" : "", address.host,

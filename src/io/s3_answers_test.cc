@@ -286,6 +286,27 @@ TEST_F(S3CredentialsTest, OnesThatTheServerCallsExpiredAreReplacedAtOnce) {
   EXPECT_THAT(LastKeyId(), HasSubstr("AK2"));
 }
 
+TEST_F(S3CredentialsTest, ARefusalWithoutAReasonIsTriedOnceWithNewOnes) {
+  const auto store = StoreWithLife(absl::Hours(1));
+  ASSERT_TRUE(store->Put("s3://lake/a", "1").ok());
+  server_.Plan({{.status = 403}});
+  EXPECT_TRUE(store->Open("s3://lake/a").ok());
+  EXPECT_EQ(asked_, 2);
+  server_.Plan({{.status = 403}, {.status = 403}});
+  const absl::Status refused = store->Open("s3://lake/a").status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(refused)) << refused;
+  EXPECT_THAT(refused.ToString(), HasSubstr("the catalog's role"));
+  EXPECT_EQ(asked_, 3);
+}
+
+TEST_F(S3CredentialsTest, OnesThatStayExpiredMayPass) {
+  const auto store = StoreWithLife(absl::Hours(1));
+  server_.Plan(std::vector<Answer>(9, {.status = 400, .code = "ExpiredToken"}));
+  const absl::Status status = store->Put("s3://lake/a", "1");
+  EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+  EXPECT_THAT(status.ToString(), HasSubstr("have expired"));
+}
+
 TEST_F(S3CredentialsTest, WithoutAnyTheProvidersErrorIsPassedOn) {
   provider_status_ = absl::UnavailableError("the catalog is away");
   const absl::Status status = StoreWithLife(absl::Hours(1))->Put("s3://lake/a", "1");

@@ -32,6 +32,13 @@ bool IsExpiredToken(const S3Error& error) {
   return error.code == "ExpiredToken" || error.code == "ExpiredTokenException";
 }
 
+// An answer to HEAD has no body that could say so, and some servers forget what has expired.
+bool MayBeExpiredToken(const S3Request& request, int status, const S3Error& error) {
+  if (request.method == "HEAD") return status == 400 || status == 403;
+  return error.code == "InvalidAccessKeyId" || error.code == "InvalidToken" ||
+         error.code == "InvalidTokenId";
+}
+
 bool MayPass(int status, const S3Error& error) {
   return status == 429 || status == 500 || status == 502 || status == 503 || status == 504 ||
          error.code == "SlowDown" || error.code == "RequestTimeout" ||
@@ -82,7 +89,9 @@ S3Error ParseS3Error(std::string_view body) {
   return {root->TextOf("Code"), root->TextOf("Message").substr(0, kMessageBytesMax)};
 }
 
-S3Client::S3Client(S3Options options) : options_(std::move(options)) {
+S3Client::S3Client(S3Options options)
+    : options_(std::move(options)),
+      http_(options_.http == nullptr ? std::make_shared<HttpClient>() : options_.http) {
   const std::string_view suffix =
       options_.region.starts_with("cn-") ? ".amazonaws.com.cn" : ".amazonaws.com";
   const std::string endpoint = options_.endpoint.empty()
@@ -139,7 +148,7 @@ absl::StatusOr<HttpResponse> S3Client::SendOnce(const S3Request& request,
     return absl::FailedPreconditionError(
         StrCat("no credentials for bucket ", request.bucket,
                ": set lake.storage.s3.credential, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY "
-               "in the environment"));
+               "in the environment, or use a REST catalog that hands them out"));
   }
   const Target target = TargetOf(request);
   const SigV4Request to_sign{.method = request.method,
@@ -157,7 +166,7 @@ absl::StatusOr<HttpResponse> S3Client::SendOnce(const S3Request& request,
   if (!request.query.empty()) StrAppend(&http.url, "?", CanonicalQuery(request.query));
   const uint64_t bytes = request.body.size() + request.response_bytes_max;
   http.timeout = kTimeout + absl::Seconds(bytes / kBytesPerSecondMin);
-  return http_.Send(http);
+  return http_->Send(http);
 }
 
 absl::StatusOr<HttpResponse> S3Client::Send(const S3Request& request) {
@@ -174,7 +183,9 @@ absl::StatusOr<HttpResponse> S3Client::Send(const S3Request& request) {
     // object.
     const bool may_say_error = response->status / 100 != 2 || request.method == "POST";
     const S3Error error = may_say_error ? ParseS3Error(response->body) : S3Error{};
-    if (options_.provider && IsExpiredToken(error)) {
+    const bool expired = IsExpiredToken(error) ||
+                         (tries == 0 && MayBeExpiredToken(request, response->status, error));
+    if (options_.provider && expired) {
       ForgetCredentials();
     } else if (!MayPass(response->status, error)) {
       return response;
@@ -210,12 +221,17 @@ absl::Status S3Client::ErrorOf(const S3Request& request, const HttpResponse& res
     return absl::FailedPreconditionError(
         StrCat(what, "this machine's clock is wrong (", said, ")"));
   }
+  if (IsExpiredToken(error) && options_.provider) {
+    return absl::UnavailableError(
+        StrCat(what, "the credentials that the catalog handed out have expired (", said, ")"));
+  }
   if (response.status == 401 || response.status == 403) {
-    return absl::FailedPreconditionError(
-        StrCat(what, "bucket ", request.bucket,
-               " refuses access: check lake.storage.s3.credential (or the AWS_… "
-               "environment) and its rights on the bucket (",
-               said, ")"));
+    const std::string_view source =
+        options_.provider ? "the catalog's role for this table, whose credentials it handed out,"
+                          : "lake.storage.s3.credential (or the AWS_… environment)";
+    return absl::FailedPreconditionError(StrCat(what, "bucket ", request.bucket,
+                                                " refuses access: check ", source,
+                                                " and its rights on the bucket (", said, ")"));
   }
   if (response.status == 404) return absl::NotFoundError(StrCat(what, said));
   if (response.status >= 500 || response.status == 429 || response.status == 409) {

@@ -75,7 +75,7 @@ class S3Client {
   std::string scheme_;  // "https://"
   std::string host_;    // of the endpoint, with the port
   std::string prefix_;  // path of the endpoint, without '/' at the end
-  HttpClient http_;
+  const std::shared_ptr<HttpClient> http_;
   std::mutex mutex_;
   S3Credentials credentials_;  // guarded by mutex_; the provider's, expired at first
   absl::Time refresh_at_ = absl::InfinitePast();  // guarded by mutex_

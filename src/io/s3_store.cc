@@ -162,7 +162,8 @@ absl::StatusOr<std::unique_ptr<ObjectStore>> OpenS3Store(S3Options options) {
     if (!has_scheme || endpoint.ends_with("://") ||
         endpoint.find_first_of("@?#") != std::string::npos) {
       return absl::InvalidArgumentError(
-          "lake.storage.s3.endpoint must be http://host[:port] or https://host[:port]");
+          "the S3 endpoint (lake.storage.s3.endpoint, or the catalog's) must be http://host[:port] "
+          "or https://host[:port]");
     }
   }
   if (options.region.empty()) options.region = "us-east-1";

@@ -16,6 +16,8 @@
 
 namespace fjord {
 
+class HttpClient;
+
 // Credentials that expire: called by one thread at a time, five minutes before the last ones
 // expire, or when half of a shorter life is over.
 using S3CredentialsProvider = std::function<absl::StatusOr<S3Credentials>()>;
@@ -26,6 +28,7 @@ struct S3Options {
   bool path_style = false;         // https://endpoint/bucket rather than https://bucket.endpoint
   S3Credentials credentials = {};  // unless there is a provider
   S3CredentialsProvider provider = {};
+  std::shared_ptr<HttpClient> http = {};  // shared by several stores; none: one of its own
   absl::Duration backoff_first = absl::Milliseconds(200);  // doubles from try to try, up to 5 s
 };
 

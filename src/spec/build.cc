@@ -180,7 +180,7 @@ class Builder {
     S3Config out;
     out.endpoint = from["endpoint"].Text();
     out.region = from["region"].Text();
-    out.path_style = from["pathStyle"].IsTrue();
+    if (from["pathStyle"].exists()) out.path_style = from["pathStyle"].IsTrue();
     const Reader credential = from["credential"];
     std::optional<SecretSource> id = BuildSecret(credential["accessKeyId"]);
     std::optional<SecretSource> key = BuildSecret(credential["secretAccessKey"]);

@@ -53,19 +53,18 @@ struct RestCatalogConfig {
   std::string oauth2_uri;                  // empty: <uri>/v1/oauth/tokens
 };
 
-// lake.storage.s3.credential. Absent in S3Config: the catalog's credentials, else the AWS_…
-// environment.
+// lake.storage.s3.credential
 struct S3Credential {
   SecretSource access_key_id;
   SecretSource secret_access_key;
   std::optional<SecretSource> session_token;
 };
 
-// lake.storage.s3
+// lake.storage.s3. What it does not say comes from the catalog, then from the environment.
 struct S3Config {
-  std::string endpoint;  // empty: Amazon's; "http://127.0.0.1:9000" or "https://…"
-  std::string region;    // empty: from the environment, else us-east-1
-  bool path_style = false;
+  std::string endpoint;            // else Amazon's; "http://127.0.0.1:9000" or "https://…"
+  std::string region;              // else us-east-1
+  std::optional<bool> path_style;  // else false
   std::optional<S3Credential> credential;
 };
 

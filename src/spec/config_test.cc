@@ -102,7 +102,7 @@ TEST(Config, RestCatalogAndS3) {
   EXPECT_EQ(rest.uri, "https://cat.example/api");
   EXPECT_EQ(rest.credential->Describe(), "secret file /c/id");
   ASSERT_TRUE(lake.s3.has_value());
-  EXPECT_TRUE(lake.s3->path_style);
+  EXPECT_EQ(lake.s3->path_style, true);
   EXPECT_EQ(lake.s3->credential->secret_access_key.Describe(), "environment variable B");
 }
 

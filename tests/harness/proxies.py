@@ -8,25 +8,19 @@ import threading
 import urllib.parse
 
 
-class HttpFaultProxy:
-    """Passes HTTP requests on, and harms those that a rule matches. Runs in threads of the test process.
-
-    fail(pattern, …) adds a rule for requests whose "METHOD /path" matches; rules are used up from the first on.
-    """
+class HttpProxy:
+    """Passes HTTP requests on. Runs in threads of the test process; subclasses meddle in handle()."""
 
     def __init__(self, upstream):
         target = urllib.parse.urlsplit(upstream)
         self.upstream = (target.hostname, target.port)
-        self.seen = []
-        self._rules = []
-        self._lock = threading.Lock()
         proxy = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def handle_any(self):
-                proxy._handle(self)
+                proxy.handle(self, self.rfile.read(int(self.headers.get("Content-Length") or 0)))
 
             do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = handle_any
 
@@ -37,6 +31,36 @@ class HttpFaultProxy:
         self._server.daemon_threads = True
         self.uri = f"http://127.0.0.1:{self._server.server_port}"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def handle(self, request, body):
+        headers = {k: v for k, v in request.headers.items() if k.lower() not in ("connection",)}
+        answer(request, *self.pass_on(request, body, headers))
+
+    def pass_on(self, request, body, headers):
+        """(status, body, headers) of the upstream's answer."""
+        connection = http.client.HTTPConnection(*self.upstream, timeout=60)
+        connection.request(request.command, request.path, body=body or None, headers=headers)
+        response = connection.getresponse()
+        passed = response.status, response.read(), response.getheaders()
+        connection.close()
+        return passed
+
+    def close(self):
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class HttpFaultProxy(HttpProxy):
+    """Harms requests that a rule matches.
+
+    Each of the functions adds a rule for requests whose "METHOD /path" matches; rules are used up from the first on.
+    """
+
+    def __init__(self, upstream):
+        self.seen = []
+        self._rules = []
+        self._lock = threading.Lock()
+        super().__init__(upstream)
 
     def lose_answer(self, pattern, times=1):
         """The request is carried out; the caller sees a closed connection."""
@@ -68,31 +92,23 @@ class HttpFaultProxy:
                     return action
         return (None, None)
 
-    def _handle(self, request):
-        body = request.rfile.read(int(request.headers.get("Content-Length") or 0))
+    def handle(self, request, body):
         what, status = self._take(f"{request.command} {request.path}")
+        injected = b'{"error":{"message":"injected","type":"Injected","code":%d}}' % (status or 0)
         if what == "instead":
-            return _answer(request, status, b'{"error":{"message":"injected","type":"Injected","code":%d}}' % status)
-        connection = http.client.HTTPConnection(*self.upstream, timeout=60)
+            return answer(request, status, injected)
         headers = {k: v for k, v in request.headers.items() if k.lower() not in ("connection",)}
-        connection.request(request.command, request.path, body=body or None, headers=headers)
-        response = connection.getresponse()
-        answer = response.read()
-        connection.close()
+        passed = self.pass_on(request, body, headers)
         if what == "lose":
             request.close_connection = True
             request.connection.shutdown(socket.SHUT_RDWR)
         elif what == "after":
-            _answer(request, status, b'{"error":{"message":"injected","type":"Injected","code":%d}}' % status)
+            answer(request, status, injected)
         else:
-            _answer(request, response.status, answer, response.getheaders())
-
-    def close(self):
-        self._server.shutdown()
-        self._server.server_close()
+            answer(request, *passed)
 
 
-def _answer(request, status, body, headers=()):
+def answer(request, status, body, headers=()):
     request.send_response_only(status)
     kept = [(k, v) for k, v in headers
             if k.lower() not in ("transfer-encoding", "connection", "content-length")]

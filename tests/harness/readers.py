@@ -145,10 +145,8 @@ def connect_duckdb(s3=None):
 
 def attach(connection, lake, name="ice"):
     """Attaches a REST catalog, as the guide tells a user to."""
-    # Else DuckDB makes a secret of the endpoint and region that the catalog names, without keys, and prefers it to ours.
-    delegation = ", ACCESS_DELEGATION_MODE 'none'" if lake.s3 else ""
     connection.execute(f"ATTACH '{lake.warehouse}' AS {name} (TYPE iceberg, ENDPOINT '{lake.uri}',"
-                       f" AUTHORIZATION_TYPE 'none'{delegation})")
+                       f" AUTHORIZATION_TYPE 'none')")
 
 
 def _extension(name):
