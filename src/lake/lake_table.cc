@@ -172,7 +172,8 @@ absl::StatusOr<LoadedTable> LakeTable::Impl::LoadOrCreate() {
   // Created by ourselves with a lost answer, or by another process: what is there is judged like
   // any other table.
   if (created.ok()) return created;
-  return env_.catalog->LoadTable(spec_.ident);
+  loaded = env_.catalog->LoadTable(spec_.ident);
+  return absl::IsNotFound(loaded.status()) ? created : loaded;
 }
 
 absl::Status LakeTable::Impl::CheckSchema() {
@@ -530,7 +531,8 @@ absl::Status LakeTable::Impl::Commit(EpochEffect effect, const OwnSnapshot& own,
           });
         }));
   }
-  absl::StatusOr<LoadedTable> committed = SendCommit(*env_.catalog, spec_.ident, prepared);
+  absl::StatusOr<LoadedTable> committed =
+      SendCommit(*env_.catalog, spec_.ident, prepared, env_.patience);
   // Once a commit was sent its files may be the table's, whatever the answer was: they must not be
   // taken for litter.
   const std::unique_ptr<StagedEpoch> epoch = std::move(epoch_);
@@ -589,7 +591,8 @@ absl::StatusOr<PublishedEpoch> LakeTable::Impl::PublishBase(std::vector<CopiedFi
     input.changes.added_data.push_back(std::move(file.file));
   }
   ASSIGN_OR_RETURN(const PreparedCommit prepared, PrepareCommit(*env_.store, input));
-  ASSIGN_OR_RETURN(LoadedTable committed, SendCommit(*env_.catalog, spec_.ident, prepared));
+  ASSIGN_OR_RETURN(LoadedTable committed,
+                   SendCommit(*env_.catalog, spec_.ident, prepared, env_.patience));
   RETURN_IF_ERROR(LoadHead(std::move(committed)));
   ASSIGN_OR_RETURN(const LiveFiles live, ReadLiveFiles(*env_.store, head_.manifests));
   RETURN_IF_ERROR(OpenIndex(live));

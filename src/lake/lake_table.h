@@ -21,6 +21,7 @@
 #include "base/digest.h"
 #include "base/ids.h"
 #include "catalog/catalog.h"
+#include "lake/commit_patience.h"
 #include "lake/retention.h"
 #include "lake/row_index.h"
 #include "lake/watermark.h"
@@ -54,6 +55,7 @@ struct LakeEnvironment {
   ObjectStore* store = nullptr;
   Clock* clock = nullptr;
   std::string index_folder;  // of this replication, on local disk; a cache
+  CommitPatience patience;
 };
 
 // A data file that a first copy wrote, not yet part of the table.

@@ -16,10 +16,6 @@
 namespace fjord {
 namespace {
 
-constexpr int kSendTriesMax = 5;
-constexpr int kLookTriesMax = 3;
-constexpr absl::Duration kPause = absl::Milliseconds(200);
-
 std::string MetadataFolder(const TableMetadata& metadata) {
   return StrCat(metadata.location, "/metadata");
 }
@@ -71,6 +67,34 @@ std::vector<SnapshotId> Expired(const TableMetadata& metadata, const RetentionPo
   std::vector<RetainedSnapshot> lineage = {{next.id, next.timestamp_ms}};
   for (const Snapshot* snapshot : all) lineage.push_back({snapshot->id, snapshot->timestamp_ms});
   return SnapshotsToDrop(lineage, policy, next.timestamp_ms);
+}
+
+// Only looks. kUnavailable: not in, and nothing else either.
+absl::StatusOr<LoadedTable> ReconcileCommit(Catalog& catalog, const TableIdent& ident,
+                                            const PreparedCommit& commit,
+                                            const CommitPatience& patience) {
+  absl::StatusOr<LoadedTable> loaded;
+  for (int i = 0; i < patience.looks_max; ++i) {
+    if (i > 0) absl::SleepFor(patience.pause * (1 << i));
+    loaded = catalog.LoadTable(ident);
+    if (loaded.ok() || absl::IsNotFound(loaded.status())) break;
+  }
+  if (!loaded.ok()) {
+    if (absl::IsNotFound(loaded.status())) return loaded.status();
+    return absl::UnknownError(StrCat("whether the commit of ", ident.ToString(),
+                                     " is in cannot be seen: ", Message(loaded.status())));
+  }
+  if (HasOperation(loaded->metadata, commit.operation)) return loaded;
+  if (loaded->metadata.FindSnapshot(commit.snapshot) != nullptr) {
+    return absl::FailedPreconditionError(
+        StrCat(ident.ToString(), ": our snapshot ", commit.snapshot.value,
+               " was committed and then taken out of main by somebody "
+               "(rollback). Drop the table to have it copied again."));
+  }
+  if (loaded->metadata.current_snapshot_id == commit.base_snapshot) {
+    return absl::UnavailableError("the commit is not in, and may be sent again");
+  }
+  return absl::AbortedError(StrCat("the head of ", ident.ToString(), " has moved"));
 }
 
 }  // namespace
@@ -136,37 +160,12 @@ absl::StatusOr<PreparedCommit> PrepareCommit(ObjectStore& store, const CommitInp
   return commit;
 }
 
-absl::StatusOr<LoadedTable> ReconcileCommit(Catalog& catalog, const TableIdent& ident,
-                                            const PreparedCommit& commit) {
-  absl::StatusOr<LoadedTable> loaded;
-  for (int i = 0; i < kLookTriesMax; ++i) {
-    if (i > 0) absl::SleepFor(kPause * (1 << i));
-    loaded = catalog.LoadTable(ident);
-    if (loaded.ok() || absl::IsNotFound(loaded.status())) break;
-  }
-  if (!loaded.ok()) {
-    if (absl::IsNotFound(loaded.status())) return loaded.status();
-    return absl::UnknownError(StrCat("whether the commit of ", ident.ToString(),
-                                     " is in cannot be seen: ", Message(loaded.status())));
-  }
-  if (HasOperation(loaded->metadata, commit.operation)) return loaded;
-  if (loaded->metadata.FindSnapshot(commit.snapshot) != nullptr) {
-    return absl::FailedPreconditionError(
-        StrCat(ident.ToString(), ": our snapshot ", commit.snapshot.value,
-               " was committed and then taken out of main by somebody "
-               "(rollback). Drop the table to have it copied again."));
-  }
-  if (loaded->metadata.current_snapshot_id == commit.base_snapshot) {
-    return absl::UnavailableError("the commit is not in, and may be sent again");
-  }
-  return absl::AbortedError(StrCat("the head of ", ident.ToString(), " has moved"));
-}
-
 absl::StatusOr<LoadedTable> SendCommit(Catalog& catalog, const TableIdent& ident,
-                                       const PreparedCommit& commit) {
+                                       const PreparedCommit& commit,
+                                       const CommitPatience& patience) {
   absl::Status last;
-  for (int i = 0; i < kSendTriesMax; ++i) {
-    if (i > 0) absl::SleepFor(kPause * (1 << i));
+  for (int i = 0; i < patience.sends_max; ++i) {
+    if (i > 0) absl::SleepFor(patience.pause * (1 << i));
     KillPoint("before-commit");
     absl::StatusOr<LoadedTable> committed = catalog.CommitTable(ident, commit.request);
     if (committed.ok()) {
@@ -179,7 +178,7 @@ absl::StatusOr<LoadedTable> SendCommit(Catalog& catalog, const TableIdent& ident
     if (!unclear) return last;
     // A rejection too is judged by looking: it may be the answer to a repetition of our own,
     // committed request.
-    absl::StatusOr<LoadedTable> found = ReconcileCommit(catalog, ident, commit);
+    absl::StatusOr<LoadedTable> found = ReconcileCommit(catalog, ident, commit, patience);
     if (found.ok()) {
       LogInfo("a commit with an unclear answer is in", {{"table", ident.ToString()}});
       return found;
@@ -187,7 +186,8 @@ absl::StatusOr<LoadedTable> SendCommit(Catalog& catalog, const TableIdent& ident
     if (!absl::IsUnavailable(found.status())) return found.status();
     if (absl::IsAborted(last)) return last;
   }
-  return absl::UnknownError(StrCat("the commit of ", ident.ToString(), " was sent ", kSendTriesMax,
+  return absl::UnknownError(StrCat("the commit of ", ident.ToString(), " was sent ",
+                                   patience.sends_max,
                                    " times without a clear answer: ", Message(last)));
 }
 

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "catalog/catalog.h"
 #include "iceberg/metadata.h"
+#include "lake/commit_patience.h"
 #include "lake/head.h"
 #include "lake/retention.h"
 #include "lake/snapshot_plan.h"
@@ -41,12 +42,10 @@ struct PreparedCommit {
 absl::StatusOr<PreparedCommit> PrepareCommit(ObjectStore& store, const CommitInput& input);
 
 // The table after our commit. kAborted: certainly not in, and the head has moved or a requirement
-// cannot hold any more: plan anew. kUnknown: cannot be found out now; call again, which first
-// looks. kFailedPrecondition, kNotFound: as the catalog says.
+// cannot hold any more: plan anew. kUnknown: cannot be found out now; load the table later, which
+// says how far it is. kFailedPrecondition, kNotFound: as the catalog says.
 absl::StatusOr<LoadedTable> SendCommit(Catalog& catalog, const TableIdent& ident,
-                                       const PreparedCommit& commit);
-// Only looks: after a kUnknown of SendCommit, before anything is sent again.
-absl::StatusOr<LoadedTable> ReconcileCommit(Catalog& catalog, const TableIdent& ident,
-                                            const PreparedCommit& commit);
+                                       const PreparedCommit& commit,
+                                       const CommitPatience& patience);
 
 }  // namespace fjord

@@ -22,12 +22,14 @@ absl::Status StagedEpoch::Find(std::span<const Hash128> keys, std::span<RowLocat
 // Only when there is a part before the one that begins: most epochs have one part and never get
 // here.
 absl::Status StagedEpoch::MoveToScratch() {
-  if (!part_ended_ || part_.empty()) return absl::OkStatus();
-  if (scratch_ == nullptr) {
-    ASSIGN_OR_RETURN(scratch_, RowIndex::CreateScratch(folder_, seed_));
+  if (!part_ended_) return absl::OkStatus();
+  if (!part_.empty()) {
+    if (scratch_ == nullptr) {
+      ASSIGN_OR_RETURN(scratch_, RowIndex::CreateScratch(folder_, seed_));
+    }
+    RETURN_IF_ERROR(scratch_->Apply(part_));
+    part_.clear();
   }
-  RETURN_IF_ERROR(scratch_->Apply(part_));
-  part_.clear();
   part_ended_ = false;
   return absl::OkStatus();
 }

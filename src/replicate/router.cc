@@ -152,23 +152,25 @@ absl::Status Router::OnCommit(const CommitMessage& message) {
   const CommitMark mark{message.end_lsn, UnixMicros(message.commit_time)};
   for (auto& [oid, changes] : current_) {
     RoutedTable& table = *tables_[oid];
-    const uint64_t in_blocks = changes.bytes;
-    account_->Remove(in_blocks);
+    account_->Remove(std::exchange(changes.bytes, 0));
     if (message.end_lsn <= table.skip_until) continue;
-    table.skip_until = message.end_lsn;
     table.touched_lsn = message.end_lsn.value;
-    if (table.blocked) continue;
-    AppendCommit(changes.buffer, mark.end_lsn, mark.commit_time_us);
-    if (changes.blocks.empty()) {
-      RETURN_IF_ERROR(table.feed.Append(std::move(changes.buffer), changes.changes, mark));
-    } else {
-      changes.blocks.push_back(ChangeBlock::InMemory(std::move(changes.buffer)));
-      table.feed.Append(std::move(changes.blocks), changes.changes, mark);
-    }
+    if (!table.blocked) RETURN_IF_ERROR(Feed(table, changes, mark));
+    // Only now: after an error the server sends the transaction again, and it must not be skipped.
+    table.skip_until = message.end_lsn;
   }
   current_.clear();
   in_transaction_ = false;
   if (open_.empty()) NoteReceived(message.end_lsn);
+  return absl::OkStatus();
+}
+
+absl::Status Router::Feed(RoutedTable& table, TableChanges& changes, CommitMark mark) {
+  AppendCommit(changes.buffer, mark.end_lsn, mark.commit_time_us);
+  if (changes.blocks.empty())
+    return table.feed.Append(std::move(changes.buffer), changes.changes, mark);
+  changes.blocks.push_back(ChangeBlock::InMemory(std::move(changes.buffer)));
+  table.feed.Append(std::move(changes.blocks), changes.changes, mark);
   return absl::OkStatus();
 }
 

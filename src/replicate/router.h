@@ -86,6 +86,7 @@ class Router {
   absl::Status Add(RoutedTable& table, ChangeKind kind, Xid xid, std::string_view head,
                    std::string_view rest);
   absl::Status CutBlock(TableChanges& changes);
+  static absl::Status Feed(RoutedTable& table, TableChanges& changes, CommitMark mark);
   void Drop(OpenTransaction& transaction);
   void NoteReceived(Lsn lsn);
   RoutedTable* Find(Oid oid);

@@ -134,6 +134,36 @@ TEST_F(RouterTest, DroppedStreamedChangesKeepTheTablePendingToo) {
   EXPECT_TRUE(table_->pending());
 }
 
+// The spool may fail for a passing reason, and the stream is taken up again from the position that
+// is held for the table.
+TEST_F(RouterTest, TransactionThatTheFeedCouldNotTakeIsTakenWhenItIsSentAgain) {
+  WindowAccount full(0);
+  RoutedTable table(&full, spool_.get());
+  table.oid = Oid(kOid);
+  table.shape = &shape_;
+  Router router(&full, spool_.get());
+  router.AddTable(&table);
+  const std::string large(200 << 10, 'x');
+  const auto send = [&](uint64_t end_lsn) {
+    absl::Status status = router.OnMessage("B" + Big8(end_lsn - 1) + Big8(0) + Big(9));
+    const std::string row = std::string("N\0\1t", 4) + Big(200 << 10) + large;
+    if (status.ok()) status = router.OnMessage("I" + Big(kOid) + row);
+    if (!status.ok()) return status;
+    return router.OnMessage(std::string("C\0", 2) + Big8(end_lsn - 1) + Big8(end_lsn) + Big8(0));
+  };
+  ASSERT_TRUE(send(100).ok());
+  std::filesystem::remove_all(folder_);  // no segment can be made
+  ASSERT_EQ(send(200).code(), absl::StatusCode::kUnavailable);
+  router.OnDisconnect();
+  EXPECT_EQ(router.received(), Lsn(100));
+  std::filesystem::create_directories(folder_);
+  ASSERT_TRUE(send(200).ok());
+  EXPECT_EQ(table.feed.state().changes, 2u);
+  EXPECT_EQ(table.feed.state().last_commit, Lsn(200));
+  table.feed.Clear();
+  EXPECT_EQ(full.used(), 0u);
+}
+
 TEST_F(RouterTest, OtherColumnsBlockTheTableInItsPlaceOfTheStream) {
   Send("B" + Big8(99) + Big8(0) + Big(9));
   Send("R" + Big(kOid) + std::string("public\0t\0d\0\1\1other\0", 19) + Big(23) + Big(0xffffffff));

@@ -27,19 +27,25 @@ absl::Status TableFeed::SpoolLast() {
 absl::Status TableFeed::Append(std::string records, uint64_t changes, CommitMark mark) {
   std::lock_guard lock(mutex_);
   const uint64_t size = records.size();
+  account_->Add(size);
+  const bool joins = !entries_.empty() && entries_.back().boundary &&
+                     entries_.back().block.in_memory() &&
+                     entries_.back().block.bytes() + size <= kBlockBytes &&
+                     entries_.back().block.aborted == nullptr;
+  if (!joins && account_->full() && !entries_.empty()) {
+    const absl::Status spooled = SpoolLast();
+    if (!spooled.ok()) account_->Remove(size);
+    RETURN_IF_ERROR(spooled);
+  }
   bytes_ += size;
   changes_ += changes;
-  account_->Add(size);
-  if (!entries_.empty() && entries_.back().boundary && entries_.back().block.in_memory() &&
-      entries_.back().block.bytes() + size <= kBlockBytes &&
-      entries_.back().block.aborted == nullptr) {
+  if (joins) {
     Entry& last = entries_.back();
     last.block.mutable_memory()->append(records);
     last.changes += changes;
     last.last = mark;
     return absl::OkStatus();
   }
-  if (account_->full() && !entries_.empty()) RETURN_IF_ERROR(SpoolLast());
   entries_.push_back({ChangeBlock::InMemory(std::move(records)), true, changes, mark, mark});
   return absl::OkStatus();
 }

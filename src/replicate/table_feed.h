@@ -46,7 +46,8 @@ class TableFeed {
   ~TableFeed();
 
   // One committed transaction's records of this table, the commit record included. Small ones are
-  // joined to the last block, so that a feed of tiny transactions is a few large blocks.
+  // joined to the last block, so that a feed of tiny transactions is a few large blocks. After an
+  // error of the spool nothing has changed.
   absl::Status Append(std::string records, uint64_t changes, CommitMark mark);
   void Append(std::deque<ChangeBlock> blocks, uint64_t changes, CommitMark mark);
 
