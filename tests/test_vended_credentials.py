@@ -11,6 +11,7 @@ from harness.seaweed import ACCESS_KEY, REGION, SECRET_KEY, SeaweedServer
 from harness.vending import S3Door, VendingCatalog
 from harness.workload import Workload
 
+TABLES = ["public.people", {"source": "public.events", "appendOnly": True}]
 NO_KEYS = {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_SESSION_TOKEN": ""}
 
 
@@ -53,10 +54,11 @@ def make_catalog(s3, door, database, make_fjord):
 @pytest.fixture
 def make_keyless(database, make_fjord):
     """A function that makes a replication without keys whose tables are read without keys, too."""
-    def make(catalog, **options):
+    def make(catalog):
         workload.create(database)
-        return make_fjord(workload.CONFIG, lake=RestLake(catalog.uri), environment=NO_KEYS,
-                          lake_config={"catalog": {"rest": {"uri": catalog.uri}}}, **options)
+        return make_fjord(TABLES, lake=RestLake(catalog.uri), environment=NO_KEYS,
+                          lake_config={"catalog": {"rest": {"uri": catalog.uri}}},
+                          replication={"publish": {"every": "500ms"}})  # fewer files to read back through Python
     return make
 
 
@@ -75,13 +77,13 @@ def test_keys_expire_again_and_again(make_catalog, make_keyless, door, database,
     fjord = make_keyless(catalog)
     fjord.start()
     fjord.wait_caught_up()
-    with Workload(database, pause_s=0.05) as w:
+    with Workload(database, pause_s=0.2) as w:
         wait_for(lambda: door.keys_used(catalog.location("public", "people")) >= 4, 60,
                  lambda: f"four keys of one table have been used:\n{tail(fjord.log)}")
         fjord.kill()
         fjord.remove_state()
         fjord.start()
-        w.wait_transactions(100)
+        w.wait_transactions(50)
     assert_equal_and_discreet(fjord, catalog, door)
     assert (catalog.credentials_requests > 0) == (not in_config)
     fjord.stop()

@@ -18,6 +18,7 @@ class HttpProxy:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # else the body waits 40 ms for an acknowledgement of the head
 
             def handle_any(self):
                 proxy.handle(self, self.rfile.read(int(self.headers.get("Content-Length") or 0)))
