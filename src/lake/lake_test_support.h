@@ -188,6 +188,11 @@ class TestLake {
     for (const ObjectInfo& info : *infos) names.insert(info.location);
     return names;
   }
+  // Precondition: the table is not open.
+  void LoseIndex() {
+    std::filesystem::remove_all(folder_.path());
+    std::filesystem::create_directories(folder_.path());
+  }
   bool HasRedo() { return std::filesystem::exists(folder_ / (metadata().table_uuid + ".redo")); }
 
  private:

@@ -3,33 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "base/coding.h"
+#include "replicate/change_test_support.h"
 
 namespace fjord {
 namespace {
 
 using Cells = std::vector<TextCell>;
-
-void PutBig16(std::string& out, uint16_t v) {
-  out.push_back(static_cast<char>(v >> 8));
-  out.push_back(static_cast<char>(v));
-}
-
-std::string Tuple(const Cells& cells) {
-  std::string out;
-  PutBig16(out, static_cast<uint16_t>(cells.size()));
-  for (const TextCell& cell : cells) {
-    if (cell.kind == TextCell::Kind::kNull) {
-      out.push_back('n');
-    } else if (cell.kind == TextCell::Kind::kUnchanged) {
-      out.push_back('u');
-    } else {
-      out.push_back('t');
-      PutBig32(out, static_cast<uint32_t>(cell.text.size()));
-      out.append(cell.text);
-    }
-  }
-  return out;
-}
 
 // A table (id int PRIMARY KEY, v text) and the changes that a test makes to it.
 class CollapseTest : public testing::Test {
@@ -54,18 +33,18 @@ class CollapseTest : public testing::Test {
   }
 
   void Insert(const Cells& row, uint32_t sub_xid = 0) {
-    Change(ChangeKind::kInsert, "N" + Tuple(row), sub_xid);
+    Change(ChangeKind::kInsert, "N" + TupleOf(row), sub_xid);
   }
   void Update(const Cells& row, uint32_t sub_xid = 0) {
-    Change(ChangeKind::kUpdate, "N" + Tuple(row), sub_xid);
+    Change(ChangeKind::kUpdate, "N" + TupleOf(row), sub_xid);
   }
   void UpdateFromKey(const Cells& old, const Cells& row) {
-    Change(ChangeKind::kUpdate, "K" + Tuple(old) + "N" + Tuple(row), 0);
+    Change(ChangeKind::kUpdate, "K" + TupleOf(old) + "N" + TupleOf(row), 0);
   }
   void UpdateFromFull(const Cells& old, const Cells& row) {
-    Change(ChangeKind::kUpdate, "O" + Tuple(old) + "N" + Tuple(row), 0);
+    Change(ChangeKind::kUpdate, "O" + TupleOf(old) + "N" + TupleOf(row), 0);
   }
-  void Delete(const Cells& old) { Change(ChangeKind::kDelete, "K" + Tuple(old), 0); }
+  void Delete(const Cells& old) { Change(ChangeKind::kDelete, "K" + TupleOf(old), 0); }
   void Truncate() { AppendChange(records_, ChangeKind::kTruncate, Xid(0), ""); }
   void Commit(uint64_t lsn) { AppendCommit(records_, Lsn(lsn), 0); }
 
