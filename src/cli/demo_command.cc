@@ -18,7 +18,6 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "cli/child.h"
-#include "cli/runner.h"
 #include "postgres/connection.h"
 
 namespace fjord {

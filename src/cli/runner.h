@@ -10,9 +10,4 @@ namespace fjord {
 
 ExitCode RunReplications(const Config& config, RunUntil until);
 
-// Where a running process tells what it knows, for `fjord status`:
-// <stateDir>/<replication>/status.json.
-std::string StatusFile(const Config& config, const std::string& replication);
-std::string FormatStatus(const ReplicationStatus& status);
-
 }  // namespace fjord

@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "cli/assemble.h"
-#include "cli/runner.h"
+#include "cli/status_file.h"
 #include "postgres/slot.h"
 #include "replicate/control.h"
 

@@ -612,9 +612,7 @@ absl::StatusOr<std::unique_ptr<LakeTable>> LakeTable::Open(const LakeEnvironment
 const std::optional<Watermark>& LakeTable::watermark() const { return impl_->watermark_; }
 const std::string& LakeTable::table_uuid() const { return impl_->head_.loaded.metadata.table_uuid; }
 const std::array<uint64_t, 2>& LakeTable::key_seed() const { return impl_->seed_; }
-const LakeTableSpec& LakeTable::spec() const { return impl_->spec_; }
 int64_t LakeTable::rows() const { return impl_->rows_; }
-std::string LakeTable::location() const { return impl_->head_.loaded.metadata.location; }
 void LakeTable::BeginEpoch() { impl_->BeginEpoch(); }
 void LakeTable::DiscardEpoch() { impl_->DiscardEpoch(); }
 absl::Status LakeTable::ClearRows() { return impl_->ClearRows(); }

@@ -28,7 +28,6 @@
 
 namespace fjord {
 
-class Clock;
 class ObjectStore;
 
 struct LakeColumn {
@@ -53,7 +52,6 @@ struct LakeTableSpec {
 struct LakeEnvironment {
   Catalog* catalog = nullptr;
   ObjectStore* store = nullptr;
-  Clock* clock = nullptr;
   std::string index_folder;  // of this replication, on local disk; a cache
   CommitPatience patience;
 };
@@ -80,10 +78,8 @@ class LakeTable {
   const std::optional<Watermark>& watermark() const;
   const std::string& table_uuid() const;
   const std::array<uint64_t, 2>& key_seed() const;
-  const LakeTableSpec& spec() const;
   // Live rows by the registry (or the summary's totals, for an append-only table).
   int64_t rows() const;
-  std::string location() const;
 
   void BeginEpoch();
   void DiscardEpoch();

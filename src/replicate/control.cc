@@ -92,10 +92,10 @@ absl::StatusOr<ControlRecord> ParseControlRecord(std::string_view text) {
 }
 
 absl::StatusOr<std::unique_ptr<ControlStore>> ControlStore::Open(Catalog* catalog,
-                                                                 ObjectStore* store, Clock* clock,
+                                                                 ObjectStore* store,
                                                                  const std::string& replication) {
   auto control =
-      std::unique_ptr<ControlStore>(new ControlStore(catalog, store, clock, Ident(replication)));
+      std::unique_ptr<ControlStore>(new ControlStore(catalog, store, Ident(replication)));
   absl::Status status = control->Load();
   if (!absl::IsNotFound(status)) {
     RETURN_IF_ERROR(status);

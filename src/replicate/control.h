@@ -17,7 +17,6 @@
 
 namespace fjord {
 
-class Clock;
 class ObjectStore;
 
 struct ControlTable {
@@ -50,7 +49,6 @@ class ControlStore {
  public:
   // Makes the table when it is missing.
   static absl::StatusOr<std::unique_ptr<ControlStore>> Open(Catalog* catalog, ObjectStore* store,
-                                                            Clock* clock,
                                                             const std::string& replication);
   // As read when it was opened or last written; nothing when there was none.
   const std::optional<ControlRecord>& record() const { return record_; }
@@ -59,13 +57,12 @@ class ControlStore {
   absl::Status Write(const ControlRecord& record);
 
  private:
-  ControlStore(Catalog* catalog, ObjectStore* store, Clock* clock, TableIdent ident)
-      : catalog_(catalog), store_(store), clock_(clock), ident_(std::move(ident)) {}
+  ControlStore(Catalog* catalog, ObjectStore* store, TableIdent ident)
+      : catalog_(catalog), store_(store), ident_(std::move(ident)) {}
   absl::Status Load();
 
   Catalog* const catalog_;
   ObjectStore* const store_;
-  Clock* const clock_;
   const TableIdent ident_;
   std::optional<LoadedTable> loaded_;
   std::optional<ControlRecord> record_;

@@ -174,8 +174,8 @@ absl::Status ReplicationRunner::Impl::Start() {
   identity_ = view.identity;
   publications_ = view.publications;
   source_id_ = StrCat(identity_.system_identifier, "/", identity_.database, "/", options_.slot);
-  ASSIGN_OR_RETURN(control_, ControlStore::Open(environment_.catalog, environment_.store,
-                                                environment_.clock, options_.name));
+  ASSIGN_OR_RETURN(control_,
+                   ControlStore::Open(environment_.catalog, environment_.store, options_.name));
   RETURN_IF_ERROR(MakeEntries(view));
   router_ = std::make_unique<Router>(&account_, spool_.get());
   for (const auto& entry : entries_) {
@@ -257,7 +257,6 @@ absl::Status ReplicationRunner::Impl::OpenLake(ReplicatedTable& entry) {
   ASSIGN_OR_RETURN(std::unique_ptr<LakeTable> lake,
                    LakeTable::Open({.catalog = environment_.catalog,
                                     .store = environment_.store,
-                                    .clock = environment_.clock,
                                     .index_folder = StrCat(options_.state_dir, "/index")},
                                    std::move(spec)));
   if (!entry.table_uuid.empty() && entry.table_uuid != lake->table_uuid()) {

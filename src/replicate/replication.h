@@ -23,7 +23,6 @@
 
 namespace fjord {
 
-class Clock;
 class ObjectStore;
 
 struct ReplicatedTableOptions {
@@ -56,7 +55,6 @@ struct ReplicationOptions {
 struct ReplicationEnvironment {
   Catalog* catalog = nullptr;
   ObjectStore* store = nullptr;
-  Clock* clock = nullptr;
 };
 
 enum class TableState {
