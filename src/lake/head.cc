@@ -58,6 +58,7 @@ absl::StatusOr<Lineage> FindLineage(const TableMetadata& metadata) {
     if (own) {
       lineage.watermark = own->watermark;
       lineage.own_snapshot = *at;
+      lineage.source = own->source;
     } else {
       lineage.foreign.push_back(*at);
       at = snapshot->parent_snapshot_id;

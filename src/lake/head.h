@@ -29,6 +29,7 @@ absl::StatusOr<std::vector<LiveManifest>> ReadLiveManifests(ObjectStore& store,
 struct Lineage {
   std::optional<Watermark> watermark;      // of the newest own snapshot
   std::optional<SnapshotId> own_snapshot;  // that one
+  std::string source;                      // of it
   std::vector<SnapshotId> foreign;         // snapshots after it, oldest first
   bool rolled_back = false;                // main was set back behind a snapshot of ours
   bool proven = true;  // false: the chain to our last snapshot was expired, the mirrored property

@@ -234,6 +234,12 @@ absl::Status LakeTable::Impl::LoadHead(LoadedTable loaded) {
         StrCat(spec_.display_name, ": lake table ", spec_.ident.ToString(),
                " holds data that fjord did not write. Choose another target, or drop it."));
   }
+  if (lineage.own_snapshot && lineage.source != spec_.source) {
+    return absl::FailedPreconditionError(
+        StrCat(spec_.display_name, ": lake table ", spec_.ident.ToString(),
+               " is kept by another source (", lineage.source, ", ours is ", spec_.source,
+               "). Choose another target, or drop it when that one is gone."));
+  }
   if (!lineage.proven) {
     return absl::FailedPreconditionError(StrCat(
         spec_.display_name, ": other engines committed to lake table ", spec_.ident.ToString(),

@@ -118,7 +118,7 @@ SELECT i.indrelid, i.indexrelid, c.relname, i.indisprimary, i.indisreplident,
        i.indisvalid AND i.indisready AND i.indimmediate AND i.indpred IS NULL AND i.indexprs IS NULL
          AND NOT EXISTS (SELECT FROM unnest(k.attnums) n
                          LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = n
-                         WHERE n <= 0 OR NOT (a.attnotnull $VALIDATED)),
+                         WHERE n <= 0 OR a.attgenerated <> '' OR NOT (a.attnotnull $VALIDATED)),
        array_to_string(k.attnums, ' ')
 FROM pg_catalog.pg_index i
 JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
@@ -235,6 +235,8 @@ absl::StatusOr<SourceIdentity> ReadSourceIdentity(Connection& session) {
                           .database = std::string(rows.Text(0, 3))};
   ASSIGN_OR_RETURN(identity.timeline.value, IntAt<uint32_t>(rows, 0, 1));
   ASSIGN_OR_RETURN(identity.wal_position, ParseLsn(rows.Text(0, 2)));
+  ASSIGN_OR_RETURN(const QueryResult recovery, session.Query("SELECT pg_is_in_recovery()"));
+  identity.in_recovery = BoolAt(recovery, 0, 0);
   return identity;
 }
 
@@ -278,7 +280,15 @@ bool OnHistory(TimelineId timeline, Lsn lsn, TimelineId current,
   return false;
 }
 
-std::string DisplayName(const TableInfo& table) { return StrCat(table.schema, ".", table.name); }
+std::string DisplayName(std::string_view schema, std::string_view name) {
+  const auto part = [](std::string_view text) {
+    return text.find_first_of(".\"") == std::string_view::npos ? std::string(text)
+                                                               : QuoteIdent(text);
+  };
+  return StrCat(part(schema), ".", part(name));
+}
+
+std::string DisplayName(const TableInfo& table) { return DisplayName(table.schema, table.name); }
 
 absl::StatusOr<std::vector<TableInfo>> ReadTables(Connection& session,
                                                   const std::vector<TablePattern>& patterns) {

@@ -19,6 +19,7 @@ struct SourceIdentity {
   std::string system_identifier;  // made by initdb; decimal
   TimelineId timeline;
   Lsn wal_position;  // the end of what is flushed
+  bool in_recovery = false;
   std::string database;
 };
 // `session` is a replication session (IDENTIFY_SYSTEM: the current timeline, also right after a
@@ -83,7 +84,7 @@ struct CandidateKey {
   std::string name;
   bool is_primary = false;
   bool is_replica_identity = false;  // pg_index.indisreplident
-  bool is_usable = false;        // valid, non-partial, non-deferrable, plain columns, all NOT NULL
+  bool is_usable = false;  // valid, non-partial, non-deferrable, plain stored columns, all NOT NULL
   std::vector<int16_t> attnums;  // in the order of the index; without INCLUDE columns
 };
 
@@ -107,7 +108,9 @@ struct TableInfo {
   std::vector<CandidateKey> keys;   // primary key first, then by index oid
 };
 
-// "schema.table" with the names exactly as they are spelled: no folding of case.
+// "schema.table" with the names exactly as they are spelled: no folding of case. A name with a dot
+// or a quote stands in double quotes, so that no two tables have one display name.
+std::string DisplayName(std::string_view schema, std::string_view name);
 std::string DisplayName(const TableInfo& table);
 
 // One entry of a configured list of tables.

@@ -29,6 +29,7 @@ struct PublishedTable {
   Oid relation;
   std::string schema;
   std::string name;
+  CatalogRow publication;  // of pg_publication
   CatalogRow membership;   // of pg_publication_rel; zero when it comes by schema or ALL TABLES
   std::string row_filter;  // SQL expression; empty: all rows
   std::vector<int16_t> column_attnums;  // empty: all columns

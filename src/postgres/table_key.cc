@@ -110,8 +110,9 @@ KeyChoice ChooseKey(const TableInfo& table) {
         if (!key.is_primary) continue;
         if (key.is_usable) return Columns(key);
         return NoKey(table,
-                     "the primary key is deferrable or not valid, so PostgreSQL does not use it as "
-                     "identity");
+                     "the primary key is deferrable, not valid, or has a generated column, so "
+                     "PostgreSQL does "
+                     "not send it as identity");
       }
       return NoKey(
           table,

@@ -27,6 +27,13 @@ Json TableToJson(const ControlTable& table) {
   json.Set("state", table.state);
   if (!table.reason.empty()) json.Set("reason", table.reason);
   json.Set("covered-since", FormatLsn(table.covered_since));
+  json.Set("watermark", FormatLsn(table.watermark));
+  json.Set("publication-oid", int64_t{table.publication.oid.value});
+  json.Set("publication-xmin", int64_t{table.publication.xmin.value});
+  json.Set("columns", table.definition.columns);
+  json.Set("column-rows", table.definition.column_rows);
+  json.Set("relfilenode", int64_t{table.definition.relfilenode});
+  json.Set("key", table.definition.key);
   return json;
 }
 
@@ -43,6 +50,17 @@ absl::StatusOr<ControlTable> TableFromJson(const Json& json) {
   ASSIGN_OR_RETURN(table.reason, json.GetString("reason", ""));
   ASSIGN_OR_RETURN(const std::string covered, json.GetString("covered-since"));
   ASSIGN_OR_RETURN(table.covered_since, ParseLsn(covered));
+  ASSIGN_OR_RETURN(const std::string watermark, json.GetString("watermark"));
+  ASSIGN_OR_RETURN(table.watermark, ParseLsn(watermark));
+  ASSIGN_OR_RETURN(const int64_t publication_oid, json.GetInt("publication-oid"));
+  table.publication.oid = Oid(static_cast<uint32_t>(publication_oid));
+  ASSIGN_OR_RETURN(const int64_t publication_xmin, json.GetInt("publication-xmin"));
+  table.publication.xmin = Xid(static_cast<uint32_t>(publication_xmin));
+  ASSIGN_OR_RETURN(table.definition.columns, json.GetString("columns"));
+  ASSIGN_OR_RETURN(table.definition.column_rows, json.GetString("column-rows"));
+  ASSIGN_OR_RETURN(const int64_t relfilenode, json.GetInt("relfilenode"));
+  table.definition.relfilenode = static_cast<uint32_t>(relfilenode);
+  ASSIGN_OR_RETURN(table.definition.key, json.GetString("key"));
   return table;
 }
 

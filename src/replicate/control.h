@@ -14,6 +14,8 @@
 #include "absl/status/statusor.h"
 #include "base/ids.h"
 #include "catalog/catalog.h"
+#include "postgres/publication.h"
+#include "postgres/table_definition.h"
 
 namespace fjord {
 
@@ -22,11 +24,14 @@ class ObjectStore;
 struct ControlTable {
   Oid oid;
   std::string table_uuid;  // of the lake table
-  Oid membership_oid;      // publication row: oid and xmin
+  CatalogRow publication;
+  Oid membership_oid;  // publication row: oid and xmin
   Xid membership_xmin;
   std::string state;   // "copying", "streaming", "blocked"
   std::string reason;  // of "blocked"
   Lsn covered_since;   // every change after this was received, without a break
+  Lsn watermark;       // the lake table is not older
+  TableDefinition definition;
   friend bool operator==(const ControlTable&, const ControlTable&) = default;
 };
 

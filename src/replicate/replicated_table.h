@@ -9,6 +9,7 @@
 
 #include "absl/time/time.h"
 #include "postgres/publication.h"
+#include "postgres/table_definition.h"
 #include "replicate/copier.h"
 #include "replicate/replication.h"
 #include "replicate/router.h"
@@ -38,12 +39,9 @@ struct ReplicatedTable {
   SourceTable source;
   TableShape shape;
   CatalogRow membership;
+  std::vector<int16_t> published_columns;  // empty: all
   std::string row_filter;
   std::string table_uuid;  // of the lake table; empty when it could not be opened
-
-  // The control record knows a base of it; if it cannot be opened now, its WAL is kept all the
-  // same.
-  bool known = false;
 
   // The runner's thread, or the one worker that has `busy`.
   std::unique_ptr<TableWorker> worker;
@@ -58,7 +56,13 @@ struct ReplicatedTable {
   std::atomic<TablePhase> phase{TablePhase::kOpening};
   std::atomic<bool> busy{false};
 
-  // The runner's thread.
+  // The runner's thread; while it starts, the one thread that opens the entry.
+  // The control record knows a base of it; if it cannot be opened now, its WAL is kept all the
+  // same.
+  bool known = false;
+  CatalogRow publication;
+  TableDefinition definition;
+  uint64_t seen = 0;  // announcements after which the catalogue was looked at
   absl::Time last_epoch = absl::InfinitePast();
   absl::Time retry_at = absl::InfinitePast();
   absl::Duration backoff = absl::Milliseconds(200);

@@ -22,6 +22,7 @@
 #include "replicate/resume.h"
 #include "replicate/source.h"
 #include "replicate/stream_thread.h"
+#include "replicate/table_watch.h"
 
 namespace fjord {
 namespace {
@@ -147,6 +148,7 @@ class ReplicationRunner::Impl {
   std::thread copy_thread_;
 
   std::unique_ptr<Connection> look_session_;  // the runner's thread
+  std::unique_ptr<TableWatch> watch_;
 
   // The slot's snapshot of a fresh start, for the first copy round.
   std::unique_ptr<Connection> slot_session_;
@@ -173,6 +175,7 @@ absl::Status ReplicationRunner::Impl::Start() {
   ASSIGN_OR_RETURN(const SourceView view, PrepareSource(options_));
   identity_ = view.identity;
   publications_ = view.publications;
+  watch_ = std::make_unique<TableWatch>(options_.connection, publications_);
   source_id_ = StrCat(identity_.system_identifier, "/", identity_.database, "/", options_.slot);
   ASSIGN_OR_RETURN(control_,
                    ControlStore::Open(environment_.catalog, environment_.store, options_.name));
@@ -204,12 +207,18 @@ absl::Status ReplicationRunner::Impl::MakeEntries(const SourceView& view) {
     } else {
       std::vector<int16_t> published;
       if (const auto it = view.published.find(source.info->oid); it != view.published.end()) {
+        entry->publication = it->second.publication;
         entry->membership = it->second.membership;
         entry->row_filter = it->second.row_filter;
         published = it->second.column_attnums;
+        entry->published_columns = published;
       }
       const std::vector<int16_t> key =
           source.options->append_only ? std::vector<int16_t>{} : source.key.attnums;
+      if (const auto it = view.definitions.find(source.info->oid); it != view.definitions.end()) {
+        entry->definition = it->second;
+      }
+      entry->definition.key = FormatAttnums(key);
       ColumnMapping mapping = MapColumns(*source.info, key, published,
                                          {.unrepresentable = source.options->unrepresentable,
                                           .database_encoding = view.server.encoding});
@@ -293,7 +302,9 @@ void ReplicationRunner::Impl::OpenEntry(ReplicatedTable& entry) {
       entry.known ? &control_->record()->tables.at(entry.source.name) : nullptr;
   const std::optional<Watermark> watermark = entry.worker->lake()->watermark();
   const ResumeDecision decision = DecideResume({.oid = entry.routed.oid,
+                                                .publication = entry.publication,
                                                 .membership = entry.membership,
+                                                .definition = entry.definition,
                                                 .table_uuid = entry.table_uuid,
                                                 .watermark = watermark,
                                                 .control = known});
@@ -392,13 +403,16 @@ ControlRecord ReplicationRunner::Impl::MakeRecord(Lsn position) const {
     const TablePhase phase = entry->phase;
     record.tables[entry->source.name] = {.oid = entry->routed.oid,
                                          .table_uuid = entry->table_uuid,
+                                         .publication = entry->publication,
                                          .membership_oid = entry->membership.oid,
                                          .membership_xmin = entry->membership.xmin,
                                          .state = phase == TablePhase::kBlocked   ? "blocked"
                                                   : phase == TablePhase::kCopying ? "copying"
                                                                                   : "streaming",
                                          .reason = entry->reason(),
-                                         .covered_since = Lsn(entry->covered_since.load())};
+                                         .covered_since = Lsn(entry->covered_since.load()),
+                                         .watermark = Lsn(entry->routed.watermark_lsn.load()),
+                                         .definition = entry->definition};
   }
   return record;
 }
@@ -557,10 +571,16 @@ absl::Status ReplicationRunner::Impl::BeforeConnect() {
                      .slot = options_.slot,
                      .timeline = identity_.timeline,
                      .position = confirmed()};
+  std::vector<Watermark> watermarks;
+  for (const auto& entry : entries_) {
+    const Lsn lsn(entry->routed.watermark_lsn.load());
+    if (entry->phase != TablePhase::kBlocked) watermarks.push_back({identity_.timeline, lsn});
+  }
   ASSIGN_OR_RETURN(const SlotPlan plan, ProveLineage({.identity = view.identity,
                                                       .history = view.history,
                                                       .slot = view.slot,
                                                       .control = std::move(ours),
+                                                      .watermarks = std::move(watermarks),
                                                       .slot_name = options_.slot,
                                                       .replication = options_.name}));
   if (plan != SlotPlan::kUse)
@@ -606,6 +626,7 @@ absl::Status ReplicationRunner::Impl::Loop(RunUntil until) {
         stream_->RequestReconnect();
       }
     }
+    watch_->Look(entries_, now);
     Schedule(now, false);
     RETURN_IF_ERROR(RecordIfWanted());
     if (now >= next_slot_look_) LookAtSlot(now);
@@ -639,8 +660,8 @@ void ReplicationRunner::Impl::Schedule(absl::Time now, bool everything) {
     if (entry->phase == TablePhase::kRewinding && now >= entry->retry_at) {
       entry->busy = true;
       pool_.Submit([this, entry = entry.get()] { Reopen(*entry); });
-    } else if (entry->phase == TablePhase::kLive && !entry->routed.feed.empty() &&
-               (everything || IsDue(*entry, now))) {
+    } else if (entry->phase == TablePhase::kLive && TableWatch::Seen(*entry) &&
+               !entry->routed.feed.empty() && (everything || IsDue(*entry, now))) {
       entry->busy = true;
       entry->last_epoch = now;
       pool_.Submit([this, entry = entry.get()] { RunEpoch(*entry); });
@@ -673,6 +694,13 @@ void ReplicationRunner::Impl::Reopen(ReplicatedTable& entry) {
   if (status.ok() && !entry.worker->lake()->watermark()) {
     status = absl::FailedPreconditionError(
         StrCat(entry.source.name, ": its lake table was emptied by somebody else"));
+  }
+  if (status.ok() &&
+      entry.worker->lake()->watermark()->lsn < Lsn(entry.routed.watermark_lsn.load())) {
+    entry.covered_since = 0;
+    status = absl::FailedPreconditionError(StrCat(
+        entry.source.name,
+        ": its lake table was set back to an older state. Start again to have it copied anew."));
   }
   if (status.ok()) {
     // A commit whose outcome was unknown may have landed.
@@ -754,6 +782,7 @@ absl::Status ReplicationRunner::Impl::Finish() {
   if (copy_thread_.joinable()) copy_thread_.join();
   const absl::Time limit = absl::Now() + kStopLimit;
   while (AnyBusy() && absl::Now() < limit) absl::SleepFor(absl::Milliseconds(5));
+  watch_->Look(entries_, absl::Now());
   Schedule(absl::Now(), true);
   while (AnyBusy() && absl::Now() < limit) absl::SleepFor(absl::Milliseconds(5));
   if (stream_ != nullptr) {

@@ -1,5 +1,7 @@
 #include "replicate/resume.h"
 
+#include <algorithm>
+
 #include "base/status.h"
 #include "base/strings.h"
 
@@ -28,6 +30,8 @@ ResumeDecision DecideResume(const ResumeFacts& facts) {
     return copy("it is another table than before under this name");
   if (facts.control->table_uuid != facts.table_uuid)
     return copy("the lake table is another one than before");
+  if (facts.control->publication != facts.publication)
+    return copy("its publication was altered or made again");
   if (facts.control->membership_oid != facts.membership.oid ||
       facts.control->membership_xmin != facts.membership.xmin) {
     return copy("it left the publication in between, or its publication was altered");
@@ -35,6 +39,10 @@ ResumeDecision DecideResume(const ResumeFacts& facts) {
   if (facts.control->covered_since == Lsn()) return copy("its copy was not finished");
   if (facts.control->covered_since > facts.watermark->lsn)
     return copy("it was not covered since its watermark");
+  if (facts.control->watermark > facts.watermark->lsn)
+    return copy("the lake table was set back to an older state");
+  const std::string difference = DefinitionDifference(facts.control->definition, facts.definition);
+  if (!difference.empty()) return copy(difference);
   return {ResumeDecision::Kind::kResume, ""};
 }
 
@@ -74,6 +82,15 @@ absl::StatusOr<SlotPlan> ProveLineage(const LineageFacts& facts) {
   if (!OnHistory(control.timeline, control.position, facts.identity.timeline, facts.history)) {
     return Gap(facts, StrCat("its timeline ", facts.identity.timeline.value, " left ours before ",
                              FormatLsn(control.position), " (failover or point-in-time recovery)"));
+  }
+  Lsn newest = control.position;
+  for (const Watermark& watermark : facts.watermarks) newest = std::max(newest, watermark.lsn);
+  if (facts.identity.wal_position < newest) {
+    const std::string behind = StrCat("its WAL ends at ", FormatLsn(facts.identity.wal_position),
+                                      " before our ", FormatLsn(newest));
+    // A standby that was just started has not replayed all that it has.
+    if (facts.identity.in_recovery) return absl::UnavailableError(behind);
+    return Gap(facts, StrCat(behind, ": it was restored from an older copy"));
   }
   for (const Watermark& watermark : facts.watermarks) {
     if (!OnHistory(watermark.timeline, watermark.lsn, facts.identity.timeline, facts.history)) {

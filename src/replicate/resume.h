@@ -18,7 +18,9 @@ namespace fjord {
 
 struct ResumeFacts {
   Oid oid;                 // of the source table now
+  CatalogRow publication;  // now
   CatalogRow membership;   // of its publication row now
+  TableDefinition definition;
   std::string table_uuid;  // of the lake table now
   std::optional<Watermark> watermark;
   const ControlTable* control = nullptr;  // nothing: the record does not know the table

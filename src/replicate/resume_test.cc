@@ -23,6 +23,23 @@ TEST(DecideResume, ResumesOnlyWhenCoveredSinceTheWatermark) {
       {"another lake table", [](ResumeFacts& f, ControlTable&) { f.table_uuid = "other"; }, kCopy},
       {"left the publication", [](ResumeFacts& f, ControlTable&) { f.membership.xmin = Xid(99); },
        kCopy},
+      {"publication altered", [](ResumeFacts& f, ControlTable&) { f.publication.xmin = Xid(99); },
+       kCopy},
+      {"lake table set back", [](ResumeFacts&, ControlTable& c) { c.watermark = Lsn(101); }, kCopy},
+      {"lake table as old as recorded",
+       [](ResumeFacts&, ControlTable& c) { c.watermark = Lsn(100); }, kResume},
+      {"a column dropped and added again",
+       [](ResumeFacts& f, ControlTable&) { f.definition.columns = "other"; }, kCopy},
+      {"values computed anew",
+       [](ResumeFacts& f, ControlTable&) {
+         f.definition.column_rows = "other";
+         f.definition.relfilenode = 2;
+       },
+       kCopy},
+      {"VACUUM FULL", [](ResumeFacts& f, ControlTable&) { f.definition.relfilenode = 2; }, kResume},
+      {"SET DEFAULT", [](ResumeFacts& f, ControlTable&) { f.definition.column_rows = "other"; },
+       kResume},
+      {"another key", [](ResumeFacts& f, ControlTable&) { f.definition.key = "2"; }, kCopy},
       {"copy not finished", [](ResumeFacts&, ControlTable& c) { c.covered_since = Lsn(); }, kCopy},
       {"covered too late", [](ResumeFacts&, ControlTable& c) { c.covered_since = Lsn(101); },
        kCopy},
@@ -76,6 +93,20 @@ TEST(ProveLineage, GapsEndTheReplication) {
          f.history = {{TimelineId(1), Lsn(300)}};
        },
        absl::StatusCode::kOk},
+      {"restored from an older copy", [](LineageFacts& f) { f.identity.wal_position = Lsn(199); },
+       absl::StatusCode::kDataLoss},
+      {"restored to before a table's watermark",
+       [](LineageFacts& f) {
+         f.identity.wal_position = Lsn(250);
+         f.watermarks.push_back({TimelineId(1), Lsn(251)});
+       },
+       absl::StatusCode::kDataLoss},
+      {"a standby that is not there yet",
+       [](LineageFacts& f) {
+         f.identity.wal_position = Lsn(199);
+         f.identity.in_recovery = true;
+       },
+       absl::StatusCode::kUnavailable},
       {"somebody else's slot", [](LineageFacts& f) { f.control.reset(); },
        absl::StatusCode::kFailedPrecondition},
   };
@@ -121,11 +152,14 @@ TEST(ControlRecord, SurvivesItsTextForm) {
                        .position = Lsn(0x1600000028)};
   record.tables["public.t"] = {.oid = Oid(5),
                                .table_uuid = "u",
+                               .publication = {Oid(8), Xid(9)},
                                .membership_oid = Oid(6),
                                .membership_xmin = Xid(7),
                                .state = "blocked",
                                .reason = "why",
-                               .covered_since = Lsn(4)};
+                               .covered_since = Lsn(4),
+                               .watermark = Lsn(5),
+                               .definition = {"c", "r", 6, "1 2"}};
   EXPECT_EQ(*ParseControlRecord(FormatControlRecord(record)), record);
 }
 

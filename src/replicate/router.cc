@@ -30,6 +30,10 @@ std::string ShapeDifference(const TableShape& shape, const RelationMessage& mess
     if (known.type != announced.type || known.typmod != announced.typmod) {
       return StrCat("the type of column ", known.name, " changed");
     }
+    if (!shape.key.empty() && message.replica_identity != 'f' && known.is_key != announced.is_key) {
+      return StrCat("the replica identity is another one, column ", known.name,
+                    known.is_key ? " is not in it any more" : " is in it now");
+    }
   }
   return "";
 }
@@ -139,6 +143,7 @@ absl::Status Router::OnTruncate(const TruncateMessage& message) {
 absl::Status Router::OnRelation(const RelationMessage& message) {
   RoutedTable* table = Find(message.relation);
   if (table == nullptr) return absl::OkStatus();
+  table->announcements.fetch_add(1);
   const std::string difference = ShapeDifference(*table->shape, message);
   if (difference.empty()) return absl::OkStatus();
   const std::string reason = StrCat(table->shape->name, ": its columns changed: ", difference,

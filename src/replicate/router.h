@@ -41,6 +41,10 @@ struct RoutedTable {
   // process was started again.
   std::atomic<bool> blocked{false};
 
+  // How often the stream announced its columns: each time, the catalogue has to be looked at before
+  // anything is published.
+  std::atomic<uint64_t> announcements{1};
+
   bool pending() const { return blocked || touched_lsn > watermark_lsn; }
 };
 

@@ -64,7 +64,7 @@ absl::Status ReadConfiguredTables(Connection& session, const ReplicationOptions&
   ASSIGN_OR_RETURN(const std::vector<TableInfo> found, ReadTables(session, patterns));
   for (const ReplicatedTableOptions& table : options.tables) {
     SourceTable entry{.options = &table,
-                      .name = StrCat(table.source_schema, ".", table.source_name)};
+                      .name = DisplayName(table.source_schema, table.source_name)};
     for (const TableInfo& info : found) {
       if (info.schema == table.source_schema && info.name == table.source_name) entry.info = info;
     }
@@ -88,7 +88,10 @@ absl::Status PreparePublication(Connection& session, const std::string& name, Pu
   }
   ASSIGN_OR_RETURN(publication, ReadPublication(session, name));
   if (!publication) return absl::FailedPreconditionError(StrCat("publication ", name, " vanished"));
-  for (const PublishedTable& table : publication->tables) view.published[table.relation] = table;
+  for (PublishedTable& table : publication->tables) {
+    table.publication = publication->row;
+    view.published[table.relation] = table;
+  }
   view.publications.push_back(name);
   return absl::OkStatus();
 }
@@ -109,6 +112,20 @@ absl::Status PreparePublications(Connection& session, const ReplicationOptions& 
       PreparePublication(session, options.publication, PublicationRole::kMain, main, view));
   return PreparePublication(session, options.append_only_publication, PublicationRole::kAppendOnly,
                             append_only, view);
+}
+
+absl::Status ReadDefinitions(Connection& session, SourceView& view) {
+  std::vector<WatchedTable> watched;
+  for (const SourceTable& table : view.tables) {
+    if (!table.info) continue;
+    const auto published = view.published.find(table.info->oid);
+    watched.push_back({table.info->oid, published == view.published.end()
+                                            ? std::vector<int16_t>{}
+                                            : published->second.column_attnums});
+  }
+  ASSIGN_OR_RETURN(const std::vector<FoundTable> found, FindTables(session, watched));
+  for (const FoundTable& table : found) view.definitions[table.oid] = table.definition;
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -132,6 +149,7 @@ absl::StatusOr<SourceView> PrepareSource(const ReplicationOptions& options) {
   RETURN_IF_ERROR(ReadConfiguredTables(*session, options, view));
   JudgeTables(view.tables);
   RETURN_IF_ERROR(PreparePublications(*session, options, view));
+  RETURN_IF_ERROR(ReadDefinitions(*session, view));
   ASSIGN_OR_RETURN(view.slot, ReadSlot(*session, options.slot));
   return view;
 }

@@ -13,6 +13,7 @@
 #include "postgres/connection.h"
 #include "postgres/publication.h"
 #include "postgres/slot.h"
+#include "postgres/table_definition.h"
 #include "replicate/replication.h"
 
 namespace fjord {
@@ -32,6 +33,7 @@ struct SourceView {
   std::vector<TimelineEnd> history;
   std::optional<SlotState> slot;
   std::vector<SourceTable> tables;  // in the order of the options
+  std::map<Oid, TableDefinition> definitions;
   // Publication rows by relation.
   std::map<Oid, PublishedTable> published;
   std::vector<std::string> publications;  // that are in use: what the stream asks for
