@@ -323,10 +323,11 @@ class Applier {
       if (id.is_int()) gone.insert(id.as_int());
     }
     for (const auto& [name, ref] : table_.refs) {
-      if (gone.contains(ref.snapshot_id.value)) {
-        return absl::InvalidArgumentError(
-            StrCat("snapshot ", ref.snapshot_id.value, " is the head of ", name));
-      }
+      if (!gone.contains(ref.snapshot_id.value)) continue;
+      const std::string why = StrCat("snapshot ", ref.snapshot_id.value, " is the head of ", name);
+      if (name == kMainBranch) return absl::InvalidArgumentError(why);
+      // A tag or branch that was made since the committer looked: it has to look again.
+      return absl::AbortedError(why);
     }
     std::erase_if(table_.snapshots,
                   [&](const Snapshot& snapshot) { return gone.contains(snapshot.id.value); });

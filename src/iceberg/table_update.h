@@ -42,7 +42,7 @@ absl::Status CheckRequirements(const Json& requirements, const TableMetadata* ta
 
 // The metadata after the updates. `now_ms` becomes last-updated-ms, but never goes back.
 // kInvalidArgument names an update that is unknown or cannot be applied; kAborted: the table has
-// moved on (sequence number, first row id).
+// moved on (sequence number, first row id, a branch or tag on a snapshot that is removed).
 absl::StatusOr<TableMetadata> ApplyUpdates(const TableMetadata& base, const Json& updates,
                                            int64_t now_ms);
 

@@ -4,7 +4,8 @@
 // EndPart; each key at most once in Append or Remove of a part), then Publish. Nothing is visible
 // to readers before Publish, and an epoch that is given up with DiscardEpoch leaves only files that
 // nothing names. Confined to one thread at a time (the table's strand). The lake is the truth:
-// after any error DiscardEpoch and go on, or drop the object and Open it again.
+// after an error of anything but Publish, DiscardEpoch and go on; after one of Publish drop the
+// object and Open it again.
 #pragma once
 
 #include <cstdint>

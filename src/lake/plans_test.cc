@@ -1,11 +1,8 @@
-// Tests of the pure plans: manifests, delete files, retention, lineage.
+// Tests of the pure plans: manifests, delete files.
 #include <gtest/gtest.h>
 
 #include "lake/delete_plan.h"
-#include "lake/head.h"
-#include "lake/retention.h"
 #include "lake/snapshot_plan.h"
-#include "lake/watermark.h"
 
 namespace fjord {
 namespace {
@@ -104,76 +101,6 @@ TEST(PlanDeletes, DeleteFileOfADroppedDataFileGoesWithIt) {
   const DeletePlan plan = PlanDeletes(live, {}, {FileNumber(1)}, {});
   EXPECT_TRUE(plan.written.empty());
   EXPECT_EQ(plan.removed, std::vector<std::string>{"old"});
-}
-
-std::vector<RetainedSnapshot> OneASecond(int count) {
-  std::vector<RetainedSnapshot> lineage;
-  for (int i = 0; i < count; ++i) lineage.push_back({SnapshotId(count - i), (count - i) * 1000});
-  return lineage;
-}
-
-TEST(Retention, OldOnesGoButTheNewestStay) {
-  const std::vector<SnapshotId> dropped = SnapshotsToDrop(
-      OneASecond(100), {.keep = absl::Seconds(10), .at_least = 20, .at_most = 200}, 100'000);
-  EXPECT_EQ(dropped.size(), 80u);
-  for (const SnapshotId id : dropped) EXPECT_LE(id.value, 80);
-}
-
-TEST(Retention, BeyondTheMostTheyAreThinnedAndTheHeadStays) {
-  const std::vector<SnapshotId> dropped = SnapshotsToDrop(
-      OneASecond(100), {.keep = absl::Hours(1), .at_least = 5, .at_most = 30}, 100'000);
-  EXPECT_EQ(dropped.size(), 70u);
-  for (const SnapshotId id : dropped) EXPECT_LE(id.value, 95);
-}
-
-Snapshot Own(int64_t id, std::optional<int64_t> parent, uint64_t lsn) {
-  Snapshot snapshot{.id = SnapshotId(id), .sequence_number = SequenceNumber(id)};
-  if (parent) snapshot.parent_snapshot_id = SnapshotId(*parent);
-  snapshot.summary = OwnSummaryKeys({.base_lsn = Lsn(lsn - 1),
-                                     .watermark = {TimelineId(1), Lsn(lsn)},
-                                     .source = "s",
-                                     .operation = "o"});
-  return snapshot;
-}
-
-Snapshot Foreign(int64_t id, int64_t parent) {
-  Snapshot snapshot{.id = SnapshotId(id),
-                    .parent_snapshot_id = SnapshotId(parent),
-                    .sequence_number = SequenceNumber(id)};
-  snapshot.summary = {{"operation", "replace"}};
-  return snapshot;
-}
-
-TableMetadata With(std::vector<Snapshot> snapshots, int64_t head, int64_t mirrored,
-                   uint64_t mirrored_lsn) {
-  TableMetadata metadata;
-  metadata.snapshots = std::move(snapshots);
-  metadata.current_snapshot_id = SnapshotId(head);
-  metadata.properties[kWatermarkProperty] = FormatMirroredWatermark(
-      {{TimelineId(1), Lsn(mirrored_lsn)}, SnapshotId(mirrored), SequenceNumber(mirrored)});
-  return metadata;
-}
-
-TEST(FindLineage, ForeignSnapshotsBehindOursAreNamedOldestFirst) {
-  const auto lineage = FindLineage(With({Own(1, {}, 10), Foreign(2, 1), Foreign(3, 2)}, 3, 1, 10));
-  ASSERT_TRUE(lineage.ok());
-  EXPECT_EQ(lineage->watermark->lsn, Lsn(10));
-  EXPECT_EQ(lineage->foreign, (std::vector<SnapshotId>{SnapshotId(2), SnapshotId(3)}));
-  EXPECT_FALSE(lineage->rolled_back);
-  EXPECT_TRUE(lineage->proven);
-}
-
-TEST(FindLineage, RolledBackMainIsNoticed) {
-  const auto lineage = FindLineage(With({Own(1, {}, 10), Own(2, 1, 20)}, 1, 2, 20));
-  ASSERT_TRUE(lineage.ok());
-  EXPECT_TRUE(lineage->rolled_back);
-}
-
-TEST(FindLineage, ExpiredChainIsUnproven) {
-  const auto lineage = FindLineage(With({Foreign(3, 2)}, 3, 2, 20));
-  ASSERT_TRUE(lineage.ok());
-  EXPECT_FALSE(lineage->proven);
-  EXPECT_EQ(lineage->watermark->lsn, Lsn(20));
 }
 
 }  // namespace

@@ -294,36 +294,5 @@ TEST_F(CommitTest, ManifestsInMemoryAreThoseOfTheSnapshot) {
   }
 }
 
-// The base is found out like an epoch; its files stay.
-TEST(BaseOutcome, UnknownBaseIsTheTablesWhenItLanded) {
-  for (const CommitAnswer answer : {CommitAnswer::kDoneButUnknown, CommitAnswer::kUnknown}) {
-    TestLake lake;
-    auto table = lake.Open();
-    ASSERT_TRUE(table.ok()) << table.status();
-    const TestRows rows = {{1, {"one", {}}}};
-    auto writer = (*table)->NewCopyWriter();
-    ASSERT_TRUE(writer->Append(BatchOf(rows)).ok());
-    lake.catalog.PlanCommits({answer});
-    lake.catalog.FailLoads(3, absl::UnavailableError("the catalog is away"));
-    const auto base = (*table)->PublishBase({*writer->Finish()}, {TimelineId(1), Lsn(100)});
-    EXPECT_EQ(base.status().code(), StatusCode::kUnknown);
-    table->reset();
-    auto opened = lake.Open();
-    ASSERT_TRUE(opened.ok()) << opened.status();
-    const bool in = answer == CommitAnswer::kDoneButUnknown;
-    EXPECT_EQ((*opened)->watermark().has_value(), in);
-    EXPECT_EQ(lake.Read(), in ? AsRead(rows) : AsRead({}));
-    EXPECT_EQ(lake.Objects().empty(), false);
-  }
-}
-
-TEST(OpenTable, CreationThatFailsSaysWhyNotThatThereIsNoTable) {
-  TestLake lake;
-  lake.catalog.FailCreations(1, absl::UnavailableError("the catalog is away"));
-  const absl::Status status = lake.Open().status();
-  EXPECT_EQ(status.code(), StatusCode::kUnavailable) << status;
-  EXPECT_TRUE(lake.Open().ok());
-}
-
 }  // namespace
 }  // namespace fjord

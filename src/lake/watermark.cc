@@ -20,10 +20,29 @@ absl::StatusOr<std::string> Require(const std::map<std::string, std::string>& su
   return it->second;
 }
 
+absl::StatusOr<Lsn> RequireLsn(const std::map<std::string, std::string>& summary, const char* key) {
+  ASSIGN_OR_RETURN(const std::string text, Require(summary, key));
+  const absl::StatusOr<Lsn> lsn = ParseLsn(text);
+  if (!lsn.ok()) return absl::DataLossError(StrCat(key, ": ", Message(lsn.status())));
+  return lsn;
+}
+
 absl::StatusOr<TimelineId> ParseTimeline(const std::string& text) {
   const std::optional<uint32_t> value = ParseInt<uint32_t>(text);
   if (!value) return absl::DataLossError(StrCat("not a timeline: '", text, "'"));
   return TimelineId(*value);
+}
+
+absl::StatusOr<MirroredWatermark> ReadMirrored(std::string_view text) {
+  ASSIGN_OR_RETURN(const Json json, Json::Parse(text));
+  MirroredWatermark mirrored;
+  ASSIGN_OR_RETURN(const int64_t timeline, json.GetInt("timeline"));
+  ASSIGN_OR_RETURN(mirrored.watermark.timeline, ParseTimeline(StrCat(timeline)));
+  ASSIGN_OR_RETURN(const std::string lsn, json.GetString("lsn"));
+  ASSIGN_OR_RETURN(mirrored.watermark.lsn, ParseLsn(lsn));
+  ASSIGN_OR_RETURN(mirrored.snapshot_id.value, json.GetInt("snapshot-id"));
+  ASSIGN_OR_RETURN(mirrored.sequence_number.value, json.GetInt("sequence-number"));
+  return mirrored;
 }
 
 }  // namespace
@@ -40,10 +59,8 @@ absl::StatusOr<std::optional<OwnSnapshot>> ParseOwnSnapshot(
     const std::map<std::string, std::string>& summary) {
   if (!summary.contains(kLsn)) return std::nullopt;
   OwnSnapshot own;
-  ASSIGN_OR_RETURN(const std::string lsn, Require(summary, kLsn));
-  ASSIGN_OR_RETURN(own.watermark.lsn, ParseLsn(lsn));
-  ASSIGN_OR_RETURN(const std::string base, Require(summary, kBaseLsn));
-  ASSIGN_OR_RETURN(own.base_lsn, ParseLsn(base));
+  ASSIGN_OR_RETURN(own.watermark.lsn, RequireLsn(summary, kLsn));
+  ASSIGN_OR_RETURN(own.base_lsn, RequireLsn(summary, kBaseLsn));
   ASSIGN_OR_RETURN(const std::string timeline, Require(summary, kTimeline));
   ASSIGN_OR_RETURN(own.watermark.timeline, ParseTimeline(timeline));
   ASSIGN_OR_RETURN(own.source, Require(summary, kSource));
@@ -61,15 +78,10 @@ std::string FormatMirroredWatermark(const MirroredWatermark& mirrored) {
 }
 
 absl::StatusOr<MirroredWatermark> ParseMirroredWatermark(std::string_view text) {
-  ASSIGN_OR_RETURN(const Json json, Json::Parse(text));
-  MirroredWatermark mirrored;
-  ASSIGN_OR_RETURN(const int64_t timeline, json.GetInt("timeline"));
-  mirrored.watermark.timeline = TimelineId(static_cast<uint32_t>(timeline));
-  ASSIGN_OR_RETURN(const std::string lsn, json.GetString("lsn"));
-  ASSIGN_OR_RETURN(mirrored.watermark.lsn, ParseLsn(lsn));
-  ASSIGN_OR_RETURN(mirrored.snapshot_id.value, json.GetInt("snapshot-id"));
-  ASSIGN_OR_RETURN(mirrored.sequence_number.value, json.GetInt("sequence-number"));
-  return mirrored;
+  absl::StatusOr<MirroredWatermark> mirrored = ReadMirrored(text);
+  if (mirrored.ok()) return mirrored;
+  return absl::DataLossError(StrCat("the table property ", kWatermarkProperty,
+                                    " is damaged: ", Message(mirrored.status())));
 }
 
 }  // namespace fjord

@@ -46,6 +46,7 @@ struct MirroredWatermark {
   SequenceNumber sequence_number;
 };
 std::string FormatMirroredWatermark(const MirroredWatermark& mirrored);
+// kDataLoss when it is damaged.
 absl::StatusOr<MirroredWatermark> ParseMirroredWatermark(std::string_view text);
 
 }  // namespace fjord
