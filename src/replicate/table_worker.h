@@ -38,7 +38,6 @@ struct TableCounters {
   std::atomic<int64_t> rows{0};
   std::atomic<int64_t> repaired{0};
   std::atomic<int64_t> nulled{0};
-  std::atomic<int64_t> published_commit_time_us{0};  // of the newest published transaction
 };
 
 class TableWorker {
