@@ -31,8 +31,8 @@ struct Lineage {
   std::optional<SnapshotId> own_snapshot;  // that one
   std::vector<SnapshotId> foreign;         // snapshots after it, oldest first
   bool rolled_back = false;                // main was set back behind a snapshot of ours
-  bool proven = true;  // false: the chain to our last snapshot was expired, the mirrored property
-                       // is all there is
+  // False: the chain to our last snapshot was expired, and the mirrored property is all there is.
+  bool proven = true;
 };
 // Pure. kDataLoss when our own keys are damaged.
 absl::StatusOr<Lineage> FindLineage(const TableMetadata& metadata);

@@ -21,8 +21,8 @@ namespace fjord {
 
 struct EpochLimits {
   uint64_t part_bytes_max = 32ull << 20;  // memory of collapsed changes before they are staged
-  int64_t epoch_changes_max =
-      200'000;  // an epoch ends at the first transaction boundary past one of these
+  // An epoch ends at the first transaction boundary past one of these.
+  int64_t epoch_changes_max = 200'000;
   uint64_t epoch_bytes_max = 64ull << 20;
 };
 
