@@ -107,6 +107,10 @@ std::string HmacSha256(std::string_view key, std::string_view data) {
 
 std::string Hex(std::string_view bytes) { return absl::BytesToHexString(ToAbsl(bytes)); }
 
+std::string Hex(const Hash128& hash) {
+  return Hex({reinterpret_cast<const char*>(&hash), sizeof hash});
+}
+
 uint32_t Crc32c(std::string_view data) {
 #if defined(__x86_64__)
   static const bool has_instruction = __builtin_cpu_supports("sse4.2");

@@ -22,6 +22,7 @@ Hash128 SipHash128(const std::array<uint64_t, 2>& key, std::string_view data);
 std::string Sha256(std::string_view data);                            // 32 raw bytes
 std::string HmacSha256(std::string_view key, std::string_view data);  // 32 raw bytes
 std::string Hex(std::string_view bytes);                              // lower case
+std::string Hex(const Hash128& hash);
 uint32_t Crc32c(std::string_view data);
 
 // From the system's generator; never seeded. (Simulations pass their own generator instead.)

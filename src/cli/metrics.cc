@@ -32,6 +32,12 @@ std::string RenderMetrics(const std::vector<ReplicationStatus>& all) {
             "Published epochs since the start.", [](const auto& t) { return t.epochs; });
   per_table("fjord_table_changes_total", MetricKind::kCounter, "Published changes since the start.",
             [](const auto& t) { return t.changes; });
+  per_table("fjord_table_repaired_changes_total", MetricKind::kCounter,
+            "Changes that lake and source disagreed on and onDivergence: repair took.",
+            [](const auto& t) { return t.repaired; });
+  per_table("fjord_table_nulled_values_total", MetricKind::kCounter,
+            "Values that onUnrepresentable: null made null.",
+            [](const auto& t) { return t.nulled; });
   const auto per_replication = [&](std::string_view name, std::string_view help, auto value) {
     metrics.Begin(name, MetricKind::kGauge, help);
     for (const ReplicationStatus& status : all) {

@@ -1,4 +1,4 @@
-// `fjord status`: per table: rows, lag, last snapshot, state; exit 3 when not ready.
+// `fjord status`: per table: rows, lag, state, watermark; exit 3 when not ready.
 #pragma once
 
 #include "cli/exit_code.h"

@@ -1,4 +1,4 @@
-// Data files of a first copy.
+// Data files of a first copy or of an epoch, before they are part of a table.
 #pragma once
 
 #include <memory>

@@ -34,8 +34,8 @@ struct DeletePlanLimits {
 
 struct DeletePlan {
   std::vector<PositionsByFile> written;  // one delete file each
-  std::vector<std::string>
-      removed;  // paths of delete files that are replaced or have nothing left to delete
+  // Paths of delete files that are replaced or have nothing left to delete.
+  std::vector<std::string> removed;
 };
 
 // `fresh`: positions that this epoch deletes; none in a file of `dropped`. `dropped`: data files

@@ -32,8 +32,8 @@ struct Lineage {
   std::string source;                      // of it
   std::vector<SnapshotId> foreign;         // snapshots after it, oldest first
   bool rolled_back = false;                // main was set back behind a snapshot of ours
-  bool proven = true;  // false: the chain to our last snapshot was expired, the mirrored property
-                       // is all there is
+  // False: the chain to our last snapshot was expired, and the mirrored property is all there is.
+  bool proven = true;
 };
 // Pure. kDataLoss when our own keys are damaged.
 absl::StatusOr<Lineage> FindLineage(const TableMetadata& metadata);

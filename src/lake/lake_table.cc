@@ -17,64 +17,10 @@
 #include "lake/live_files.h"
 #include "lake/publisher.h"
 #include "lake/staged_epoch.h"
+#include "lake/table_fields.h"
 #include "lake/table_index.h"
 
 namespace fjord {
-namespace {
-
-// Iceberg identifier fields: required, and of types whose equality is exact (specification,
-// "Identifier Field IDs").
-bool MayIdentify(const LakeColumn& column) {
-  return column.required && column.type.kind != TypeKind::kFloat &&
-         column.type.kind != TypeKind::kDouble;
-}
-
-Json InitialSchema(const LakeTableSpec& spec) {
-  Json fields = Json::MakeArray();
-  for (size_t i = 0; i < spec.columns.size(); ++i) {
-    Json field = Json::MakeObject();
-    field.Set("id", static_cast<int64_t>(i + 1));
-    field.Set("name", spec.columns[i].name);
-    field.Set("required", spec.columns[i].required);
-    field.Set("type", TypeName(spec.columns[i].type));
-    fields.Push(std::move(field));
-  }
-  Json schema = Json::MakeObject();
-  schema.Set("type", "struct");
-  schema.Set("schema-id", int64_t{0});
-  const bool identified =
-      !spec.key.empty() && std::all_of(spec.key.begin(), spec.key.end(), [&](int column) {
-        return MayIdentify(spec.columns[static_cast<size_t>(column)]);
-      });
-  if (identified) {
-    Json ids = Json::MakeArray();
-    for (const int column : spec.key) ids.Push(static_cast<int64_t>(column + 1));
-    schema.Set("identifier-field-ids", std::move(ids));
-  }
-  schema.Set("fields", std::move(fields));
-  return schema;
-}
-
-std::string FormatSeed(const std::array<uint64_t, 2>& seed) {
-  std::string bytes;
-  bytes.append(reinterpret_cast<const char*>(seed.data()), sizeof seed);
-  return Hex(bytes);
-}
-
-absl::StatusOr<std::array<uint64_t, 2>> ParseSeed(std::string_view text) {
-  std::array<uint64_t, 2> seed{};
-  if (text.size() != 2 * sizeof seed)
-    return absl::DataLossError("the table property fjord.index-seed is damaged");
-  auto* bytes = reinterpret_cast<uint8_t*>(seed.data());
-  for (size_t i = 0; i < sizeof seed; ++i) {
-    const std::optional<uint8_t> byte = ParseInt<uint8_t>(text.substr(2 * i, 2), 16);
-    if (!byte) return absl::DataLossError("the table property fjord.index-seed is damaged");
-    bytes[i] = *byte;
-  }
-  return seed;
-}
-
-}  // namespace
 
 class LakeTable::Impl {
  public:
@@ -83,21 +29,20 @@ class LakeTable::Impl {
 
   absl::Status Open();
 
-  absl::Status ClearRows();
+  void ClearRows();
   absl::StatusOr<std::vector<RowLocation>> Locate(std::span<const Hash128> keys);
   absl::StatusOr<ColumnBatch> ReadRows(std::span<const RowLocation> places,
                                        std::span<const int> columns);
   absl::Status Append(const ColumnBatch& rows, std::span<const Hash128> keys);
   absl::Status EndPart();
-  absl::StatusOr<PublishedEpoch> Publish(const Watermark& watermark);
+  absl::StatusOr<SnapshotId> Publish(const Watermark& watermark);
   absl::Status BeginBase();
   std::unique_ptr<CopyWriter> NewCopyWriter() const;
-  absl::StatusOr<PublishedEpoch> PublishBase(std::vector<CopiedFile> files,
-                                             const Watermark& watermark);
+  absl::StatusOr<SnapshotId> PublishBase(std::vector<CopiedFile> files, const Watermark& watermark);
 
   void BeginEpoch() {
     DiscardEpoch();
-    epoch_ = std::make_unique<StagedEpoch>(env_.index_folder, seed_);
+    epoch_ = std::make_unique<StagedEpoch>(env_.index_folder, fields_.seed);
   }
   // Files that were staged are named by nothing and go; what cannot be deleted is litter, not harm.
   void DiscardEpoch() {
@@ -108,9 +53,7 @@ class LakeTable::Impl {
 
   LakeEnvironment env_;
   LakeTableSpec spec_;
-  std::array<uint64_t, 2> seed_{};
-  std::vector<FileField> fields_;
-  std::vector<FileField> key_fields_;
+  TableFields fields_;
   TableHead head_;
   std::optional<Watermark> watermark_;
   std::vector<LiveDeleteFile> deletes_;
@@ -129,7 +72,6 @@ class LakeTable::Impl {
 
  private:
   absl::StatusOr<LoadedTable> LoadOrCreate();
-  absl::Status CheckSchema();
   absl::Status LoadHead(LoadedTable loaded);
   TableIndexOptions IndexOptions() const;
   absl::Status OpenIndex(const LiveFiles& files);
@@ -160,15 +102,8 @@ absl::StatusOr<LoadedTable> LakeTable::Impl::LoadOrCreate() {
   absl::StatusOr<LoadedTable> loaded = env_.catalog->LoadTable(spec_.ident);
   if (!absl::IsNotFound(loaded.status())) return loaded;
   RETURN_IF_ERROR(env_.catalog->CreateNamespace(spec_.ident.ns));
-  TableCreation creation{.schema = InitialSchema(spec_)};
-  creation.properties = {{"format-version", "2"},
-                         {"write.metadata.delete-after-commit.enabled", "true"},
-                         {"write.metadata.previous-versions-max", "100"},
-                         {"write.delete.mode", "merge-on-read"},
-                         {"write.update.mode", "merge-on-read"},
-                         {"write.merge.mode", "merge-on-read"},
-                         {kIndexSeedProperty, FormatSeed({RandomU64(), RandomU64()})}};
-  absl::StatusOr<LoadedTable> created = env_.catalog->CreateTable(spec_.ident, creation);
+  absl::StatusOr<LoadedTable> created =
+      env_.catalog->CreateTable(spec_.ident, CreationOf(spec_, {RandomU64(), RandomU64()}));
   // Created by ourselves with a lost answer, or by another process: what is there is judged like
   // any other table.
   if (created.ok()) return created;
@@ -176,53 +111,10 @@ absl::StatusOr<LoadedTable> LakeTable::Impl::LoadOrCreate() {
   return absl::IsNotFound(loaded.status()) ? created : loaded;
 }
 
-absl::Status LakeTable::Impl::CheckSchema() {
-  const TableMetadata& metadata = head_.loaded.metadata;
-  const std::string table = StrCat(spec_.display_name, ": lake table ", spec_.ident.ToString());
-  if (metadata.format_version != 2) {
-    return absl::FailedPreconditionError(StrCat(
-        table, " has format version ", metadata.format_version, "; only 2 is supported yet"));
-  }
-  if (!metadata.IsUnpartitioned())
-    return absl::FailedPreconditionError(
-        StrCat(table, " is partitioned, which is not supported yet"));
-  const Schema& schema = metadata.CurrentSchema();
-  fields_.clear();
-  key_fields_.clear();
-  for (const LakeColumn& column : spec_.columns) {
-    const auto it =
-        std::find_if(schema.fields.begin(), schema.fields.end(),
-                     [&](const SchemaField& field) { return field.name == column.name; });
-    if (it == schema.fields.end() || it->primitive != column.type ||
-        it->required != column.required) {
-      return absl::FailedPreconditionError(StrCat(
-          table, " has ",
-          it == schema.fields.end() ? "no column " : "another type or nullability for column ",
-          column.name, " (wanted ", TypeName(column.type), column.required ? ", required" : "",
-          "). Schema changes are not supported yet: drop the lake table to have it copied again."));
-    }
-    fields_.push_back({it->id, column.name, column.type, column.required});
-  }
-  if (schema.fields.size() != spec_.columns.size()) {
-    return absl::FailedPreconditionError(
-        StrCat(table,
-               " has columns that the source has not. Schema changes are not supported "
-               "yet: drop the lake table to have it copied again."));
-  }
-  for (const int column : spec_.key) key_fields_.push_back(fields_[static_cast<size_t>(column)]);
-  const auto seed = metadata.properties.find(kIndexSeedProperty);
-  if (seed == metadata.properties.end()) {
-    return absl::FailedPreconditionError(
-        StrCat(table, " was not made by fjord. Choose another target, or drop it."));
-  }
-  ASSIGN_OR_RETURN(seed_, ParseSeed(seed->second));
-  return absl::OkStatus();
-}
-
 absl::Status LakeTable::Impl::LoadHead(LoadedTable loaded) {
   head_ = {.loaded = std::move(loaded)};
   head_.snapshot = head_.loaded.metadata.current_snapshot_id;
-  RETURN_IF_ERROR(CheckSchema());
+  ASSIGN_OR_RETURN(fields_, MatchTable(spec_, head_.loaded.metadata));
   ASSIGN_OR_RETURN(const Lineage lineage, FindLineage(head_.loaded.metadata));
   if (lineage.rolled_back) {
     return absl::FailedPreconditionError(StrCat(
@@ -248,7 +140,7 @@ absl::Status LakeTable::Impl::LoadHead(LoadedTable loaded) {
   }
   if (!spec_.accept_external_writes) {
     RETURN_IF_ERROR(
-        CheckForeignSnapshots(*env_.store, head_.loaded.metadata, fields_, lineage.foreign));
+        CheckForeignSnapshots(*env_.store, head_.loaded.metadata, fields_.all, lineage.foreign));
   }
   watermark_ = lineage.watermark;
   ASSIGN_OR_RETURN(head_.manifests,
@@ -269,8 +161,8 @@ IndexState LakeTable::Impl::HeadState() const {
 TableIndexOptions LakeTable::Impl::IndexOptions() const {
   return {.folder = env_.index_folder,
           .table_uuid = head_.loaded.metadata.table_uuid,
-          .seed = seed_,
-          .key_fields = key_fields_,
+          .seed = fields_.seed,
+          .key_fields = fields_.key,
           .display_name = spec_.display_name};
 }
 
@@ -310,10 +202,9 @@ absl::Status LakeTable::Impl::Open() {
   return OpenIndex(files);
 }
 
-absl::Status LakeTable::Impl::ClearRows() {
+void LakeTable::Impl::ClearRows() {
   writer_.reset();
   DeleteStaged(epoch_->Clear());
-  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<RowLocation>> LakeTable::Impl::Locate(std::span<const Hash128> keys) {
@@ -350,7 +241,7 @@ absl::StatusOr<ColumnBatch> LakeTable::Impl::ReadRows(std::span<const RowLocatio
   std::vector<FileField> fields;
   ColumnBatch out;
   for (const int column : columns) {
-    fields.push_back(fields_[static_cast<size_t>(column)]);
+    fields.push_back(fields_.all[static_cast<size_t>(column)]);
     out.columns.emplace_back(fields.back().type);
     for (size_t i = 0; i < places.size(); ++i) out.columns.back().AppendNull();
   }
@@ -380,7 +271,7 @@ absl::StatusOr<ColumnBatch> LakeTable::Impl::ReadRows(std::span<const RowLocatio
 
 absl::Status LakeTable::Impl::Append(const ColumnBatch& rows, std::span<const Hash128> keys) {
   if (writer_ == nullptr) {
-    writer_ = std::make_unique<CopyWriter>(env_.store, NewDataLocation(), fields_);
+    writer_ = std::make_unique<CopyWriter>(env_.store, NewDataLocation(), fields_.all);
     writer_number_ =
         index_ == nullptr ? FileNumber(next_unindexed_number_++) : index_->files().Allocate();
     writer_rows_ = 0;
@@ -497,12 +388,11 @@ absl::Status LakeTable::Impl::WriteDeletes(const DeletePlan& plan, EpochEffect& 
   return absl::OkStatus();
 }
 
-absl::StatusOr<PublishedEpoch> LakeTable::Impl::Publish(const Watermark& watermark) {
+absl::StatusOr<SnapshotId> LakeTable::Impl::Publish(const Watermark& watermark) {
   RETURN_IF_ERROR(EndPart());
   RETURN_IF_ERROR(epoch_->Finish());
   ASSIGN_OR_RETURN(EpochEffect effect, WorkOut());
   KillPoint("after-data-written");
-  PublishedEpoch published{.rows_added = effect.rows_added, .rows_deleted = effect.rows_deleted};
   const OwnSnapshot own{.base_lsn = watermark_ ? watermark_->lsn : Lsn(),
                         .watermark = watermark,
                         .source = spec_.source,
@@ -510,8 +400,7 @@ absl::StatusOr<PublishedEpoch> LakeTable::Impl::Publish(const Watermark& waterma
   const RedoHeader::Base base =
       epoch_->cleared() ? RedoHeader::Base::kClear : RedoHeader::Base::kKeep;
   RETURN_IF_ERROR(Commit(std::move(effect), own, base));
-  published.snapshot = *head_.snapshot;
-  return published;
+  return *head_.snapshot;
 }
 
 absl::Status LakeTable::Impl::Commit(EpochEffect effect, const OwnSnapshot& own,
@@ -577,11 +466,12 @@ std::unique_ptr<CopyWriter> LakeTable::Impl::NewCopyWriter() const {
   if (builder_ != nullptr) {
     indexed = std::make_unique<IndexedFile>(*builder_, location, spec_.key);
   }
-  return std::make_unique<CopyWriter>(env_.store, std::move(location), fields_, std::move(indexed));
+  return std::make_unique<CopyWriter>(env_.store, std::move(location), fields_.all,
+                                      std::move(indexed));
 }
 
-absl::StatusOr<PublishedEpoch> LakeTable::Impl::PublishBase(std::vector<CopiedFile> files,
-                                                            const Watermark& watermark) {
+absl::StatusOr<SnapshotId> LakeTable::Impl::PublishBase(std::vector<CopiedFile> files,
+                                                        const Watermark& watermark) {
   DiscardEpoch();
   const SnapshotId snapshot = NewSnapshotId(head_.loaded.metadata);
   CommitInput input{
@@ -591,18 +481,14 @@ absl::StatusOr<PublishedEpoch> LakeTable::Impl::PublishBase(std::vector<CopiedFi
       .retention = spec_.retention,
       .now_ms = absl::ToUnixMillis(absl::Now())};
   input.changes.clear = head_.snapshot.has_value();
-  PublishedEpoch published{.snapshot = snapshot};
-  for (CopiedFile& file : files) {
-    published.rows_added += file.rows();
-    input.changes.added_data.push_back(std::move(file.file));
-  }
+  for (CopiedFile& file : files) input.changes.added_data.push_back(std::move(file.file));
   ASSIGN_OR_RETURN(const PreparedCommit prepared, PrepareCommit(*env_.store, input));
   ASSIGN_OR_RETURN(LoadedTable committed,
                    SendCommit(*env_.catalog, spec_.ident, prepared, env_.patience));
   RETURN_IF_ERROR(LoadHead(std::move(committed)));
   ASSIGN_OR_RETURN(const LiveFiles live, ReadLiveFiles(*env_.store, head_.manifests));
   RETURN_IF_ERROR(OpenIndex(live));
-  return published;
+  return snapshot;
 }
 
 LakeTable::LakeTable(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -617,11 +503,11 @@ absl::StatusOr<std::unique_ptr<LakeTable>> LakeTable::Open(const LakeEnvironment
 
 const std::optional<Watermark>& LakeTable::watermark() const { return impl_->watermark_; }
 const std::string& LakeTable::table_uuid() const { return impl_->head_.loaded.metadata.table_uuid; }
-const std::array<uint64_t, 2>& LakeTable::key_seed() const { return impl_->seed_; }
+const std::array<uint64_t, 2>& LakeTable::key_seed() const { return impl_->fields_.seed; }
 int64_t LakeTable::rows() const { return impl_->rows_; }
 void LakeTable::BeginEpoch() { impl_->BeginEpoch(); }
 void LakeTable::DiscardEpoch() { impl_->DiscardEpoch(); }
-absl::Status LakeTable::ClearRows() { return impl_->ClearRows(); }
+void LakeTable::ClearRows() { impl_->ClearRows(); }
 absl::StatusOr<std::vector<RowLocation>> LakeTable::Locate(std::span<const Hash128> keys) {
   return impl_->Locate(keys);
 }
@@ -639,13 +525,13 @@ void LakeTable::Remove(std::span<const Hash128> keys) {
   for (const Hash128& key : keys) impl_->epoch_->Remove(key);
 }
 absl::Status LakeTable::EndPart() { return impl_->EndPart(); }
-absl::StatusOr<PublishedEpoch> LakeTable::Publish(const Watermark& watermark) {
+absl::StatusOr<SnapshotId> LakeTable::Publish(const Watermark& watermark) {
   return impl_->Publish(watermark);
 }
 std::unique_ptr<CopyWriter> LakeTable::NewCopyWriter() const { return impl_->NewCopyWriter(); }
 absl::Status LakeTable::BeginBase() { return impl_->BeginBase(); }
-absl::StatusOr<PublishedEpoch> LakeTable::PublishBase(std::vector<CopiedFile> files,
-                                                      const Watermark& watermark) {
+absl::StatusOr<SnapshotId> LakeTable::PublishBase(std::vector<CopiedFile> files,
+                                                  const Watermark& watermark) {
   return impl_->PublishBase(std::move(files), watermark);
 }
 absl::Status LakeTable::Close() {

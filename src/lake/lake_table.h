@@ -61,12 +61,6 @@ struct LakeEnvironment {
 struct CopiedFile;
 class CopyWriter;
 
-struct PublishedEpoch {
-  SnapshotId snapshot;
-  int64_t rows_added = 0;
-  int64_t rows_deleted = 0;
-};
-
 class LakeTable {
  public:
   // Loads the table, or creates it, and brings its row index to the head. kFailedPrecondition: a
@@ -85,7 +79,7 @@ class LakeTable {
   void BeginEpoch();
   void DiscardEpoch();
   // TRUNCATE: everything before this point of the epoch, staged rows too, is gone.
-  absl::Status ClearRows();
+  void ClearRows();
   // Where the rows of these keys are: staged rows of earlier parts first, then the table's. kNoRow:
   // nowhere.
   absl::StatusOr<std::vector<RowLocation>> Locate(std::span<const Hash128> keys);
@@ -105,7 +99,7 @@ class LakeTable {
   // snapshot carries it. After kAborted (the head moved: another engine's commit, or another
   // process with our name) and kUnknown (no clear answer) drop the object and Open it again: the
   // table itself then says how far it is.
-  absl::StatusOr<PublishedEpoch> Publish(const Watermark& watermark);
+  absl::StatusOr<SnapshotId> Publish(const Watermark& watermark);
 
   // First copy (lake/copy_writer.h): the index is given up and a new one begun. Until PublishBase
   // the table can do nothing else.
@@ -113,8 +107,7 @@ class LakeTable {
   // Writers work in parallel, one thread each, and are gone before PublishBase.
   std::unique_ptr<CopyWriter> NewCopyWriter() const;
   // The base: one snapshot that replaces whatever the table held by `files`.
-  absl::StatusOr<PublishedEpoch> PublishBase(std::vector<CopiedFile> files,
-                                             const Watermark& watermark);
+  absl::StatusOr<SnapshotId> PublishBase(std::vector<CopiedFile> files, const Watermark& watermark);
 
   // Syncs and closes the index.
   absl::Status Close();

@@ -30,8 +30,8 @@ struct LiveDataFile {
 
 struct LiveFiles {
   std::map<std::string, LiveDataFile> data;  // by path
-  std::map<std::string, PositionsByPath>
-      delete_files;  // by path of the delete file; only positions of live data files
+  // By path of the delete file; only positions of live data files.
+  std::map<std::string, PositionsByPath> delete_files;
 };
 
 // kFailedPrecondition: equality deletes or deletion vectors, which others wrote and we do not take

@@ -151,7 +151,7 @@ TEST_P(CommitOutcome, IsFoundOutAndTheTableGoesOnFromThere) {
   // The redo stays while it may be needed, and no longer.
   EXPECT_EQ(lake_.HasRedo(), !published.ok());
   if (published.ok()) {
-    EXPECT_EQ(published->snapshot, *lake_.metadata().current_snapshot_id);
+    EXPECT_EQ(*published, *lake_.metadata().current_snapshot_id);
     EXPECT_EQ(table_->watermark(), kNext);
     ExpectIndexFits(*table_, after_, 10);
   }

@@ -3,7 +3,7 @@
 //
 // A memory-mapped file (docs/formats/row-index.md); row_index_file.h owns its bytes, this class the
 // batched operations. The index is a cache of the lake: it survives a kill of the process (together
-// with a redo file, see redo.h) and a clean stop, and is rebuilt by catch-up in every other case.
+// with a redo file, see redo.h) and a clean stop, and is rebuilt from the lake in every other case.
 #pragma once
 
 #include <array>
@@ -64,9 +64,9 @@ struct RowIndexOptions {
 // kResourceExhausted the content is unchanged. After kDataLoss the file is of no use: rebuild.
 //
 // Changes belong to a step. A step that a redo file stands behind is opened with BeginStep; a kill
-// within it is repaired by applying the redo again. Changes outside such a step (first load,
-// catch-up) open an unlogged step by themselves: a kill within it makes Open answer
-// kFailedPrecondition. FinishStep ends both.
+// within it is repaired by applying the redo again. Changes outside such a step (first load) open
+// an unlogged step by themselves: a kill within it makes Open answer kFailedPrecondition.
+// FinishStep ends both.
 class RowIndex {
  public:
   // A new, empty index in place of whatever is at `path`.

@@ -43,8 +43,8 @@ struct RowIndexHeader {
   // Trust.
   uint64_t boot_id[2];
   uint64_t clean;
-  uint64_t
-      clean_crc;  // CRC-32C of `snapshot` … end of header and of the directory, at a clean close
+  // CRC-32C of `snapshot` … end of header and of the directory, at a clean close.
+  uint64_t clean_crc;
 
   // What the content belongs to. Rewritten only while `step` is not 0.
   uint64_t snapshot;
@@ -58,8 +58,8 @@ struct RowIndexHeader {
   uint64_t directory;  // depth << 32 | first segment of its run; 0: inside segment 0
   uint64_t segments;   // in use, this one included; the file may be longer
   uint64_t spare;      // a segment to use next, or 0
-  uint64_t
-      work;  // segment << 32 | slot + 1 of its hole; segment << 32: no hole; 0: no segment in work
+  // Segment << 32 | slot + 1 of its hole; segment << 32: no hole; 0: no segment in work.
+  uint64_t work;
   uint64_t clearing;  // 1: Clear is under way
 
   // A split under way: valid while split_old is not 0.

@@ -201,8 +201,8 @@ absl::Status TableIndex::ApplyCommitted() {
 }
 
 void TableIndex::DropRedo() {
-  RemoveRedo(Path(kRedoSuffix))
-      .IgnoreError();  // because a redo that does not fit is recognised by its header
+  // A redo that does not fit is recognised by its header.
+  RemoveRedo(Path(kRedoSuffix)).IgnoreError();
 }
 
 }  // namespace fjord

@@ -37,7 +37,7 @@ void Collapse::Reset() {
   pending_.clear();
   truncations_ = 0;
   changes_ = repaired_ = 0;
-  first_commit_ = last_commit_ = {};
+  last_commit_ = {};
 }
 
 absl::Status Collapse::Add(std::string block, const AbortedXids* aborted, Lsn commit_hint) {
@@ -58,7 +58,6 @@ absl::Status Collapse::Add(std::string block, const AbortedXids* aborted, Lsn co
 absl::Status Collapse::Parse(const ChangeRecord& record) {
   if (record.kind == ChangeKind::kCommit) {
     ASSIGN_OR_RETURN(last_commit_, ParseCommitMark(record.payload));
-    if (first_commit_.end_lsn == Lsn()) first_commit_ = last_commit_;
     commit_hint_ = last_commit_.end_lsn;
     return absl::OkStatus();
   }
@@ -81,14 +80,13 @@ absl::Status Collapse::Parse(const ChangeRecord& record) {
     pending.row = StoreRow(update->row);
     pending.old_kind = update->old_kind;
     if (update->old_kind != OldTuple::kNone) pending.old_row = StoreRow(update->old_row);
-    RETURN_IF_ERROR(FillUnchangedFromOld(pending));
+    FillUnchangedFromOld(pending);
   } else if (const auto* del = std::get_if<DeleteMessage>(&message)) {
     pending.old_kind = del->old_kind;
     pending.old_row = StoreRow(del->old_row);
   } else {
     return absl::DataLossError(StrCat(shape_->name, ": the window holds a record of no change"));
   }
-  pending.has_old = pending.old_row != KeyState::kNoRow;
   pending_.push_back(pending);
   return absl::OkStatus();
 }
@@ -105,8 +103,8 @@ uint32_t Collapse::StoreRow(std::span<const TextCell> row) {
 // A full old tuple has every value; a key tuple has only the key's, the other fields are null by
 // protocol and must not be believed (PostgreSQL manual, "Logical Replication Message Formats",
 // Update).
-absl::Status Collapse::FillUnchangedFromOld(Pending& pending) {
-  if (pending.old_row == KeyState::kNoRow) return absl::OkStatus();
+void Collapse::FillUnchangedFromOld(Pending& pending) {
+  if (pending.old_row == KeyState::kNoRow) return;
   const size_t columns = shape_->columns.size();
   TextCell* row = cells_.data() + pending.row * columns;
   const TextCell* old = cells_.data() + pending.old_row * columns;
@@ -115,7 +113,6 @@ absl::Status Collapse::FillUnchangedFromOld(Pending& pending) {
     const bool in_old = pending.old_kind == OldTuple::kFull || shape_->columns[i].is_key;
     if (in_old && old[i].kind != TextCell::Kind::kUnchanged) row[i] = old[i];
   }
-  return absl::OkStatus();
 }
 
 absl::Status Collapse::HashSide(bool old_side) {
@@ -174,14 +171,14 @@ absl::Status Collapse::Settle() {
 }
 
 absl::Status Collapse::SettleOne(const Pending& pending) {
-  if (pending.kind == ChangeKind::kDelete) return Remove(pending.old_key).status();
+  if (pending.kind == ChangeKind::kDelete) return Remove(pending.old_key);
   if (pending.kind == ChangeKind::kInsert) return Put(pending, {}, false);
-  if (pending.has_old && pending.old_key != pending.key) {
+  if (pending.old_row != KeyState::kNoRow && pending.old_key != pending.key) {
     // A key change is delete(old) + put(new); what it did not touch comes from the row under the
     // old key.
     const auto it = by_key_.find(pending.old_key);
     const KeyState before = it == by_key_.end() ? KeyState{} : states_[it->second];
-    RETURN_IF_ERROR(Remove(pending.old_key).status());
+    RETURN_IF_ERROR(Remove(pending.old_key));
     bool unchanged = HasUnchanged(pending.row);
     Hash128 origin = pending.old_key;
     if (unchanged && before.row != KeyState::kNoRow) {
@@ -227,13 +224,13 @@ absl::Status Collapse::Replace(KeyState& state, const Pending& pending) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<KeyState*> Collapse::Remove(const Hash128& key) {
+absl::Status Collapse::Remove(const Hash128& key) {
   KeyState& state = StateOf(key, true);
   if (!state.exists) RETURN_IF_ERROR(Diverged("a delete of a key that is not there", key));
   state.exists = false;
   state.row = KeyState::kNoRow;
   state.has_unchanged = false;
-  return &state;
+  return absl::OkStatus();
 }
 
 absl::Status Collapse::Diverged(std::string_view what, const Hash128& key) {
@@ -241,10 +238,8 @@ absl::Status Collapse::Diverged(std::string_view what, const Hash128& key) {
     ++repaired_;
     return absl::OkStatus();
   }
-  std::string hash;
-  hash.append(reinterpret_cast<const char*>(&key), sizeof key);
   return absl::FailedPreconditionError(
-      StrCat(shape_->name, ": lake and source have diverged: ", what, " (key hash ", Hex(hash),
+      StrCat(shape_->name, ": lake and source have diverged: ", what, " (key hash ", Hex(key),
              ", commit at ", FormatLsn(commit_hint_),
              "). Copy the table again, or set onDivergence: repair for it."));
 }

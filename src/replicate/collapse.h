@@ -72,7 +72,6 @@ class Collapse {
   int64_t repaired() const { return repaired_; }
   // The last commit record seen, and its time.
   const CommitMark& last_commit() const { return last_commit_; }
-  const CommitMark& first_commit() const { return first_commit_; }
   uint64_t memory_bytes() const;
   // Forgets keys, rows and blocks, but not truncations(), changes() and commits: the next part of
   // the same epoch begins.
@@ -83,7 +82,6 @@ class Collapse {
  private:
   struct Pending {
     ChangeKind kind = ChangeKind::kInsert;
-    bool has_old = false;
     OldTuple old_kind = OldTuple::kNone;
     uint32_t old_row = KeyState::kNoRow;  // index into rows of cells
     uint32_t row = KeyState::kNoRow;
@@ -92,13 +90,13 @@ class Collapse {
   };
 
   absl::Status Parse(const ChangeRecord& record);
-  absl::Status FillUnchangedFromOld(Pending& pending);
+  void FillUnchangedFromOld(Pending& pending);
   absl::Status HashSide(bool old_side);
   absl::Status Settle();
   absl::Status SettleOne(const Pending& pending);
   absl::Status Put(const Pending& pending, const Hash128& origin, bool has_unchanged);
   absl::Status Replace(KeyState& state, const Pending& pending);
-  absl::StatusOr<KeyState*> Remove(const Hash128& key);
+  absl::Status Remove(const Hash128& key);
   KeyState& StateOf(const Hash128& key, bool existed_if_new);
   absl::Status Diverged(std::string_view what, const Hash128& key);
   uint32_t StoreRow(std::span<const TextCell> row);
@@ -119,7 +117,6 @@ class Collapse {
   int truncations_ = 0;
   int64_t changes_ = 0;
   int64_t repaired_ = 0;
-  CommitMark first_commit_;
   CommitMark last_commit_;
   Lsn commit_hint_;
 };

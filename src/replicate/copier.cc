@@ -117,8 +117,6 @@ class Copy {
     const std::unique_ptr<CopyWriter> writer = target.lake->NewCopyWriter();
     CopyBatch rows;
     ColumnBatch batch = MakeBatch(target.shape->columns);
-    int64_t rows_read = 0;
-    int64_t bytes_read = 0;
     while (true) {
       if (stop_) return absl::CancelledError("the copy was stopped");
       ASSIGN_OR_RETURN(const bool more, reader->Next({}, rows));
@@ -129,8 +127,6 @@ class Copy {
       if (decoded.problem) return decoded.problem->ToStatus(target.shape->name);
       target.progress->nulled.fetch_add(decoded.nulled);
       RETURN_IF_ERROR(writer->Append(batch));
-      rows_read += static_cast<int64_t>(rows.rows.rows);
-      bytes_read += static_cast<int64_t>(rows.text_bytes);
       target.progress->rows.fetch_add(static_cast<int64_t>(rows.rows.rows));
       target.progress->bytes.fetch_add(static_cast<int64_t>(rows.text_bytes));
       KillPoint("copy-half");
@@ -149,9 +145,8 @@ class Copy {
       if (--table.slices_left > 0) return;
       table.answered = true;
     }
-    const absl::StatusOr<PublishedEpoch> published =
-        table.target.lake->PublishBase(std::move(table.files), options_.watermark);
-    done_(slice.target, published.status());
+    done_(slice.target,
+          table.target.lake->PublishBase(std::move(table.files), options_.watermark).status());
   }
 
   // Lost connections are tried again: the anchor keeps the snapshot, so a slice reads the same

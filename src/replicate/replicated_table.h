@@ -21,8 +21,7 @@ namespace fjord {
 // The way of a table, as the runner sees it.
 //
 //   kOpening ─► kCopying ─► kJoining ─► kLive ─► kRewinding ─► kJoining …
-//       └──────────────────────┴── any ──► kBlocked (until a person acted and the process was
-//       started again)
+//   any ─► kBlocked, until a person acted and the process was started again
 enum class TablePhase {
   kOpening,  // the lake table is being opened
   kCopying,  // waits for its base

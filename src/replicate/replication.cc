@@ -845,6 +845,8 @@ ReplicationStatus ReplicationRunner::Impl::Snapshot() const {
     }
     table.epochs = entry->counters.epochs;
     table.changes = entry->counters.changes;
+    table.repaired = entry->counters.repaired;
+    table.nulled = entry->counters.nulled + entry->copy.nulled;
     table.copy_rows = entry->copy.rows;
     table.copy_bytes = entry->copy.bytes;
     const int64_t pages = entry->copy.pages_total;

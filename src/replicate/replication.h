@@ -78,6 +78,8 @@ struct TableStatus {
   double lag_seconds = 0;     // age of the oldest commit not published
   int64_t epochs = 0;
   int64_t changes = 0;
+  int64_t repaired = 0;  // changes that onDivergence: repair took
+  int64_t nulled = 0;    // values that onUnrepresentable: null gave up
   int64_t copy_rows = 0;
   int64_t copy_bytes = 0;
   double copy_fraction = 0;  // 0 … 1

@@ -65,7 +65,7 @@ class Router {
   // Everything that committed at or before this was received.
   Lsn received() const { return Lsn(received_.load()); }
   size_t open_transactions() const { return open_.size(); }
-  // True once after each commit that touched a table; the scheduler looks at feeds then.
+  // How many commits touched a table so far; the scheduler looks at feeds when it has grown.
   int64_t changes_received() const { return changes_received_; }
 
  private:

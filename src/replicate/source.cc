@@ -100,13 +100,12 @@ absl::Status PreparePublications(Connection& session, const ReplicationOptions& 
                                  SourceView& view) {
   std::vector<QualifiedName> main;
   std::vector<QualifiedName> append_only;
-  for (SourceTable& table : view.tables) {
+  for (const SourceTable& table : view.tables) {
     if (!table.refusal.empty()) continue;
     const QualifiedName name{table.info->schema, table.info->name};
     // A table with an identity may be in the main publication even if we only follow its inserts.
-    table.in_append_only_publication =
-        table.options->append_only && table.key.kind == KeyChoice::Kind::kNone;
-    (table.in_append_only_publication ? append_only : main).push_back(name);
+    const bool needs_own = table.options->append_only && table.key.kind == KeyChoice::Kind::kNone;
+    (needs_own ? append_only : main).push_back(name);
   }
   RETURN_IF_ERROR(
       PreparePublication(session, options.publication, PublicationRole::kMain, main, view));

@@ -24,7 +24,6 @@ struct SourceTable {
   std::optional<TableInfo> info;  // nothing: it is not there
   KeyChoice key;
   std::string refusal;  // why the table cannot be replicated; empty: it can
-  bool in_append_only_publication = false;
 };
 
 struct SourceView {

@@ -50,7 +50,7 @@ absl::Status TableWorker::Collect() {
     const int truncations = collapse_.truncations();
     RETURN_IF_ERROR(
         collapse_.Add(std::move(records), aborted.get(), collapse_.last_commit().end_lsn));
-    if (collapse_.truncations() > truncations) RETURN_IF_ERROR(lake_->ClearRows());
+    if (collapse_.truncations() > truncations) lake_->ClearRows();
     if (collapse_.memory_bytes() > limits_.part_bytes_max) RETURN_IF_ERROR(FlushPart());
     if (taken->boundary &&
         (collapse_.changes() >= limits_.epoch_changes_max || bytes >= limits_.epoch_bytes_max)) {
@@ -96,13 +96,11 @@ absl::Status TableWorker::CheckPlaces(const std::vector<RowLocation>& places) {
       counters_->repaired.fetch_add(1);
       continue;
     }
-    std::string hash;
-    hash.append(reinterpret_cast<const char*>(&states[i].key), sizeof(Hash128));
     return absl::FailedPreconditionError(
         StrCat(shape_->name, ": lake and source have diverged: the lake ",
                places[i].present() ? "has" : "lacks", " a row that the change at ",
                FormatLsn(states[i].lsn), states[i].existed ? " updates or deletes" : " inserts",
-               " (key hash ", Hex(hash),
+               " (key hash ", Hex(states[i].key),
                "). Drop the lake table to have it copied again, or set onDivergence: repair."));
   }
   return absl::OkStatus();
@@ -202,13 +200,12 @@ absl::Status TableWorker::FlushAppended() {
 
 absl::Status TableWorker::PublishCollected() {
   const CommitMark mark = collapse_.last_commit();
-  ASSIGN_OR_RETURN(const PublishedEpoch published, lake_->Publish({timeline_, mark.end_lsn}));
+  RETURN_IF_ERROR(lake_->Publish({timeline_, mark.end_lsn}).status());
   // Only what is durable in the lake may let PostgreSQL forget its WAL.
   routed_->watermark_lsn = mark.end_lsn.value;
   counters_->epochs.fetch_add(1);
   counters_->changes.fetch_add(collapse_.changes());
   counters_->rows = lake_->rows();
-  counters_->published_commit_time_us = mark.commit_time_us;
   counters_->repaired.fetch_add(collapse_.repaired());
   return absl::OkStatus();
 }

@@ -21,8 +21,8 @@ namespace fjord {
 
 struct EpochLimits {
   uint64_t part_bytes_max = 32ull << 20;  // memory of collapsed changes before they are staged
-  int64_t epoch_changes_max =
-      200'000;  // an epoch ends at the first transaction boundary past one of these
+  // An epoch ends at the first transaction boundary past one of these.
+  int64_t epoch_changes_max = 200'000;
   uint64_t epoch_bytes_max = 64ull << 20;
 };
 
@@ -38,7 +38,6 @@ struct TableCounters {
   std::atomic<int64_t> rows{0};
   std::atomic<int64_t> repaired{0};
   std::atomic<int64_t> nulled{0};
-  std::atomic<int64_t> published_commit_time_us{0};  // of the newest published transaction
 };
 
 class TableWorker {

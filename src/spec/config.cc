@@ -62,8 +62,6 @@ absl::StatusOr<Config> Parse(std::string_view text, const std::string& file,
 
 }  // namespace
 
-std::string Config::Where(SourcePosition at) const { return FormatPosition(file, at); }
-
 absl::StatusOr<Config> ParseConfig(std::string_view text, const std::string& file) {
   return Parse(text, file, WithoutTables::kIsWrong);
 }

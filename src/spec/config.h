@@ -177,9 +177,6 @@ struct Config {
   std::optional<ServerConfig> server;
   std::string state_dir;  // absolute; a cache
   std::string data_dir;   // absolute; data
-
-  // "fjord.yaml:12:7", for messages about what a later look at the source found.
-  std::string Where(SourcePosition at) const;
 };
 
 // Reads a file. kNotFound when there is none; kInvalidArgument with every problem, one a line, each

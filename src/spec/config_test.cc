@@ -39,7 +39,6 @@ TEST(Config, ReadsEveryKey) {
   EXPECT_EQ(config->server->port, 8080);
   const Replication& shop = config->replications.at("shop");
   EXPECT_EQ(shop.name, "shop");
-  EXPECT_EQ(config->Where(shop.at), "/etc/fjord/fjord.yaml:2:3");
   EXPECT_EQ(shop.source.url, "postgres://fjord@db.internal/shop");
   EXPECT_EQ(shop.source.password->Describe(), "environment variable SHOP_PASSWORD");
   EXPECT_EQ(shop.source.slot, "fjord_shop");
