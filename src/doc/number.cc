@@ -18,6 +18,9 @@ constexpr std::array<double, kPlainExponentMax + 1> kPowersOfTen = {
     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 constexpr int kMantissaDigitsMax = 19;  // always fit into 64 bits
 constexpr int kExponentDigitsMax = 18;
+// Doubles in between are printed without an exponent.
+constexpr int kFixedExponentMin = -5;
+constexpr int kFixedExponentMax = 16;
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
@@ -130,6 +133,30 @@ Value DecimalOf(const Parts& parts, const char* end) {
   return GivesBack(value, parts, text) ? Value::Double(value) : Value::NumberText(text);
 }
 
+// "-d.ddd" × 10^exponent without an exponent.
+void AppendFixed(std::string_view mantissa, int exponent, std::string* out) {
+  if (mantissa.front() == '-') {
+    out->push_back('-');
+    mantissa.remove_prefix(1);
+  }
+  if (exponent < 0) {
+    out->append("0.");
+    out->append(static_cast<size_t>(-exponent - 1), '0');
+  }
+  int place = 0;  // of the next digit, counted from the first one
+  for (const char c : mantissa) {
+    if (c == '.') continue;
+    out->push_back(c);
+    if (place++ == exponent) out->push_back('.');
+  }
+  if (exponent < 0) return;
+  if (place <= exponent) {
+    out->append(static_cast<size_t>(exponent - place + 1), '0');
+    out->push_back('.');
+  }
+  if (out->back() == '.') out->push_back('0');
+}
+
 }  // namespace
 
 ScannedNumber ScanNumber(const char* text) {
@@ -149,11 +176,21 @@ ScannedNumber ScanNumber(const char* text) {
 }
 
 void AppendDouble(double value, std::string* out) {
-  std::array<char, 32> buffer;
-  const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
-  const std::string_view text(buffer.data(), static_cast<size_t>(end - buffer.data()));
-  out->append(text);
-  if (text.find_first_of(".e") == std::string_view::npos) out->append(".0");
+  // Not the plain form of to_chars: it prints large integers with all digits of their bits, which
+  // is another decimal than the shortest one.
+  std::array<char, 32> buffer{};
+  const char* const begin = buffer.data();
+  const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
+                                          std::chars_format::scientific);
+  const std::string_view text(begin, static_cast<size_t>(end - begin));
+  const size_t e = text.find('e');
+  Parts exponent{};
+  ScanExponent(begin + e + 1, &exponent);
+  if (exponent.exponent < kFixedExponentMin || exponent.exponent > kFixedExponentMax) {
+    out->append(text);
+    return;
+  }
+  AppendFixed(text.substr(0, e), static_cast<int>(exponent.exponent), out);
 }
 
 Decimal ToDecimal(const Value& number) {

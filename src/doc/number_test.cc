@@ -59,8 +59,31 @@ TEST(Number, EachIsHeldInTheNarrowestFormThatGivesItBack) {
   }
 }
 
+TEST(Number, DoublesArePrintedWithTheirShortestDigits) {
+  const std::pair<double, const char*> cases[] = {
+      {0.0, "0.0"},
+      {-0.0, "-0.0"},
+      {1, "1.0"},
+      {10, "10.0"},
+      {-120.5, "-120.5"},
+      {0.5, "0.5"},
+      {0.00001, "0.00001"},
+      {0.000001, "1e-06"},
+      {123456.789, "123456.789"},
+      {1e16, "10000000000000000.0"},
+      {1e17, "1e+17"},
+      {72057594037927936.0, "72057594037927940.0"},
+      {18446744073709551616.0, "1.8446744073709552e+19"}};
+  for (const auto& [value, printed] : cases) {
+    std::string text;
+    AppendDouble(value, &text);
+    EXPECT_EQ(text, printed);
+  }
+}
+
 TEST(Number, WhatIsPrintedReadsBackTheSame) {
-  for (const double value : {0.1, 1e300, 5e-324, -2.5e-10, 123456789.125, 1e15, 1e16, 1e17, 4e21}) {
+  for (const double value : {0.1, 1e300, 5e-324, -2.5e-10, 123456789.125, 1e15, 1e16, 1e17, 4e21,
+                             0x1p64, 0x1p60, 0x1.fffffffffffffp+56}) {
     std::string text;
     AppendDouble(value, &text);
     const Value again = J(text);
