@@ -38,6 +38,8 @@ bool IsFloating(TypeKind kind) { return kind == TypeKind::kFloat || kind == Type
 
 }  // namespace
 
+CopyWriter::CopyWriter(ObjectStore* store, std::string location, std::vector<FileField> fields)
+    : CopyWriter(store, std::move(location), std::move(fields), nullptr) {}
 CopyWriter::CopyWriter(ObjectStore* store, std::string location, std::vector<FileField> fields,
                        std::unique_ptr<IndexedFile> indexed)
     : store_(store),

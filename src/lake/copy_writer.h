@@ -24,9 +24,9 @@ struct CopiedFile {
 // One data file, and its rows in the index that is being built. Confined to one thread.
 class CopyWriter {
  public:
-  // Without an `indexed` nothing is indexed.
+  CopyWriter(ObjectStore* store, std::string location, std::vector<FileField> fields);
   CopyWriter(ObjectStore* store, std::string location, std::vector<FileField> fields,
-             std::unique_ptr<IndexedFile> indexed = nullptr);
+             std::unique_ptr<IndexedFile> indexed);
   ~CopyWriter();
 
   absl::Status Append(const ColumnBatch& rows);
