@@ -21,8 +21,8 @@ struct SourceIdentity {
   Lsn wal_position;  // the end of what is flushed
   std::string database;
 };
-// `session` is a replication session (IDENTIFY_SYSTEM: the current timeline, also right after a
-// promotion).
+// `session` is a replication session (IDENTIFY_SYSTEM: the current timeline, also
+// right after a promotion).
 absl::StatusOr<SourceIdentity> ReadSourceIdentity(Connection& session);
 
 // One line of a timeline's history: `timeline` ended at `end`, where the next one begins.

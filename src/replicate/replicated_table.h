@@ -40,8 +40,8 @@ struct ReplicatedTable {
   std::string row_filter;
   std::string table_uuid;  // of the lake table; empty when it could not be opened
 
-  // The control record knows a base of it; if it cannot be opened now, its WAL is kept all the
-  // same.
+  // The control record knows a base of it; if it cannot be opened now, its
+  // WAL is kept all the same.
   bool known = false;
 
   // The runner's thread, or the one worker that has `busy`.
