@@ -1,5 +1,5 @@
-// Writer and reader against each other, and the reader against wrong bytes. (Files made by others:
-// src/iceberg's tests.)
+// Writer and reader against each other, and the reader against wrong bytes. (Files made
+// by others: src/iceberg's tests.)
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Writes Avro object container files (Avro specification, "Object Container Files") into a byte
-// string.
+// Writes Avro object container files (Avro specification, "Object Container
+// Files") into a byte string.
 //
 // The schema is the caller's JSON text and goes into the header byte for byte: some readers look at
 // details of it that a schema library would normalise away. The values are the caller's too,

@@ -1,7 +1,7 @@
 // Avro's binary encoding of single values (Avro specification, "Binary Encoding").
 //
-// The functions append to a byte string; the caller writes values in the order of the fields of its
-// schema.
+// The functions append to a byte string; the caller writes values in the order of
+// the fields of its schema.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +40,8 @@ inline void PutAvroFixed(std::string& out, std::string_view v) { out.append(v); 
 // A union: the number of the branch; the value follows.
 inline void PutAvroBranch(std::string& out, int branch) { PutAvroLong(out, branch); }
 
-// Array and map: PutAvroBlock(n) and n items, then PutAvroEnd. No block is written for an empty
-// one.
+// Array and map: PutAvroBlock(n) and n items, then PutAvroEnd. No block is
+// written for an empty one.
 inline void PutAvroBlock(std::string& out, size_t items) {
   if (items > 0) PutAvroLong(out, static_cast<int64_t>(items));
 }

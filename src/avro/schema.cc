@@ -42,8 +42,8 @@ absl::Status Wrong(std::string_view what) {
 
 }  // namespace
 
-// Walks the JSON once. Named types are known from their name on, so that they may refer to
-// themselves.
+// Walks the JSON once. Named types are known from their name on, so that they
+// may refer to themselves.
 class AvroSchemaParser {
  public:
   explicit AvroSchemaParser(AvroSchemaTree& tree) : tree_(tree) {}

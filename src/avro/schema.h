@@ -1,5 +1,5 @@
-// Avro schemas as data: parsed from the JSON in a file's header (Avro specification, "Schema
-// Declaration").
+// Avro schemas as data: parsed from the JSON in a file's header
+// (Avro specification, "Schema Declaration").
 //
 // Attributes that Avro itself does not know but Iceberg needs are kept: field-id, element-id,
 // key-id, value-id, logical types. Aliases and default values are not kept: the reader gives values
@@ -42,8 +42,8 @@ struct AvroField {
   const AvroSchema* schema = nullptr;
 };
 
-// One type. Members that do not belong to `type` are empty. Owned by an AvroSchemaTree; immutable
-// after parsing.
+// One type. Members that do not belong to `type` are empty. Owned by an
+// AvroSchemaTree; immutable after parsing.
 struct AvroSchema {
   AvroType type = AvroType::kNull;
   std::string name;                         // record, enum, fixed: with its namespace
@@ -65,8 +65,8 @@ struct AvroSchema {
 // kind). Immutable; any thread.
 class AvroSchemaTree {
  public:
-  // kDataLoss when the text is no schema, or is deeper or larger than anything that is meant to be
-  // read.
+  // kDataLoss when the text is no schema, or is deeper or larger than anything
+  // that is meant to be read.
   static absl::StatusOr<AvroSchemaTree> Parse(std::string_view json);
 
   const AvroSchema& root() const { return *root_; }

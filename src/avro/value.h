@@ -20,8 +20,8 @@ struct AvroValue {
   using Pairs = std::vector<AvroPair>;   // map
 
   const AvroSchema* schema = nullptr;
-  // null: monostate; int, long: int64_t; bytes, string, fixed, and the symbol of an enum:
-  // std::string.
+  // null: monostate; int, long: int64_t; bytes, string, fixed, and the symbol
+  // of an enum: std::string.
   std::variant<std::monostate, bool, int64_t, float, double, std::string, Items, Pairs> value;
 
   bool is_null() const { return std::holds_alternative<std::monostate>(value); }

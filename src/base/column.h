@@ -1,9 +1,9 @@
-// Values in columns: what the PostgreSQL decoder produces, Parquet files hold, and the row index
-// hashes.
+// Values in columns: what the PostgreSQL decoder produces, Parquet files hold,
+// and the row index hashes.
 //
-// One physical form for all three, so that a key that came from a change, and the same key read
-// back from a data file, are the same bytes. Types are Iceberg's primitive types (specification,
-// "Primitive Types").
+// One physical form for all three, so that a key that came from a change, and the same
+// key read back from a data file, are the same bytes. Types are Iceberg's primitive
+// types (specification, "Primitive Types").
 #pragma once
 
 #include <cstdint>
@@ -68,8 +68,8 @@ struct Column {
   void AppendNull();
 };
 
-// Memory for byte values that had to be made (unescaped text, decoded hex). Addresses stay valid
-// until Clear.
+// Memory for byte values that had to be made (unescaped text, decoded hex). Addresses
+// stay valid until Clear.
 class Arena {
  public:
   // `size` bytes, not initialised.

@@ -1,8 +1,8 @@
 // Compression of whole byte strings, behind four codecs' libraries.
 //
-// Every decompressor takes the most bytes that it may make, because its input is not always ours:
-// damaged bytes and results that would be larger are kDataLoss, never a crash and never a huge
-// allocation.
+// Every decompressor takes the most bytes that it may make, because its input is not always
+// ours: damaged bytes and results that would be larger are kDataLoss, never a crash and
+// never a huge allocation.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // JSON values. Objects keep the order in which members were put, so that what we write is the same
 // bytes each time.
 //
-// Integers are exact in 64 bits; other numbers are doubles. (The document engine of Flow has its
-// own values.)
+// Integers are exact in 64 bits; other numbers are doubles. (The document engine of
+// Flow has its own values.)
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The log: one line for what a person should know; text on a terminal, JSON elsewhere, always on
-// standard error.
+// The log: one line for what a person should know; text on a terminal, JSON elsewhere,
+// always on standard error.
 //
 // Secrets never get here: callers log names and positions, not connection strings or headers.
 #pragma once

@@ -1,8 +1,8 @@
 // A growing file that is mapped into memory, shared, so that what was stored outlives the process.
 //
-// Space is allocated, never sparse: a full disk is an error of Grow, not a signal at the first
-// store. An I/O error of a page that is read later is still SIGBUS; no mapping can turn that into a
-// status.
+// Space is allocated, never sparse: a full disk is an error of Grow, not a signal at the
+// first store. An I/O error of a page that is read later is still SIGBUS; no mapping can
+// turn that into a status.
 #pragma once
 
 #include <cstddef>

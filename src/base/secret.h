@@ -39,8 +39,8 @@ class SecretSource {
 
   static constexpr size_t kBytesMax = size_t{64} << 10;
 
-  // kFailedPrecondition, naming the variable or the file, when there is nothing or only an empty
-  // text.
+  // kFailedPrecondition, naming the variable or the file, when there is nothing
+  // or only an empty text.
   absl::StatusOr<Secret> Read() const;
   // "environment variable SHOP_PASSWORD", "file /run/secrets/shop": for messages. Never the value.
   std::string Describe() const;

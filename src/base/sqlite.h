@@ -38,8 +38,8 @@ class SqliteStatement {
   sqlite3_stmt* statement_ = nullptr;
 };
 
-// One connection; confined to one thread at a time. A busy database is waited for, up to 30 s; then
-// kUnavailable.
+// One connection; confined to one thread at a time. A busy database is waited for, up to
+// 30 s; then kUnavailable.
 class SqliteDatabase {
  public:
   static absl::StatusOr<std::unique_ptr<SqliteDatabase>> Open(const std::string& path);

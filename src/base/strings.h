@@ -1,6 +1,6 @@
-// Text helpers on std::string_view. Debian 12 builds Abseil with its own string_view class, which
-// std::string_view does not convert to; everything of Abseil's that takes text is therefore called
-// through here.
+// Text helpers on std::string_view. Debian 12 builds Abseil with its own string_view class,
+// which std::string_view does not convert to; everything of Abseil's that takes text is
+// therefore called through here.
 #pragma once
 
 #include <charconv>
@@ -57,8 +57,8 @@ std::string PercentEncode(std::string_view text);
 // Nothing when a '%' is not followed by two hexadecimal digits.
 std::optional<std::string> PercentDecode(std::string_view text);
 
-// The candidate nearest to `word` by edit distance, when near enough to be a typing error; else
-// nothing.
+// The candidate nearest to `word` by edit distance, when near enough to be a
+// typing error; else nothing.
 std::optional<std::string> Nearest(std::string_view word,
                                    const std::vector<std::string>& candidates);
 

@@ -27,8 +27,8 @@ struct TableIdent {
   friend auto operator<=>(const TableIdent&, const TableIdent&) = default;
 };
 
-// Credentials for the objects below one prefix: the longest prefix that fits a location wins,
-// before TableStorage::config.
+// Credentials for the objects below one prefix: the longest prefix that fits a
+// location wins, before TableStorage::config.
 struct StorageCredential {
   std::string prefix;
   std::map<std::string, std::string> config;
@@ -92,8 +92,8 @@ class Catalog {
   virtual absl::StatusOr<std::vector<TableIdent>> ListTables(const Namespace& ns) = 0;
   virtual absl::StatusOr<LoadedTable> LoadTable(const TableIdent& ident) = 0;
   virtual absl::StatusOr<bool> TableExists(const TableIdent& ident);
-  // kAlreadyExists; kNotFound when the namespace does not exist. kUnknown: it may have been
-  // created.
+  // kAlreadyExists; kNotFound when the namespace does not exist. kUnknown: it
+  // may have been created.
   virtual absl::StatusOr<LoadedTable> CreateTable(const TableIdent& ident,
                                                   const TableCreation& creation) = 0;
   // With the requirement assert-create: creates the table from the updates.

@@ -1,5 +1,5 @@
-// For tests of the catalogs: small tables, commits, folders, and a store that fails when it is told
-// to.
+// For tests of the catalogs: small tables, commits, folders, and a store that
+// fails when it is told to.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -45,8 +45,8 @@ inline Json SchemaForTest() {
       {"id":2,"name":"name","required":false,"type":"string"}]})");
 }
 
-// A commit of one snapshot without data on top of `base`, with the requirements that a writer
-// sends.
+// A commit of one snapshot without data on top of `base`, with the
+// requirements that a writer sends.
 inline CommitRequest SnapshotCommit(const TableMetadata& base, SnapshotId id) {
   Snapshot snapshot{.id = id,
                     .parent_snapshot_id = base.current_snapshot_id,

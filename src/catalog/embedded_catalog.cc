@@ -28,8 +28,8 @@ using SharedTable = std::shared_ptr<const LoadedTable>;
 
 int64_t NowMs() { return absl::ToUnixMillis(absl::Now()); }
 
-// A folder name that any store takes, one for each name: everything but the plain characters is
-// percent-encoded.
+// A folder name that any store takes, one for each name: everything but the
+// plain characters is percent-encoded.
 std::string SafeSegment(std::string_view name) {
   std::string out;
   for (const char c : name) {
@@ -310,8 +310,8 @@ class EmbeddedCatalog : public Catalog {
             StrCat(commit.ident.ToString(), " is in the transaction twice"));
       }
     }
-    // Somebody else's commit between reading and replacing is no conflict by itself: the
-    // requirements decide.
+    // Somebody else's commit between reading and replacing is no conflict by
+    // itself: the requirements decide.
     for (int i = 0; i < kCommitTriesMax; ++i) {
       std::vector<NextTable> tables;
       for (const TableCommit& commit : commits) {

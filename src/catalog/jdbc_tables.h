@@ -24,8 +24,8 @@
 
 namespace fjord {
 
-// Replaces the location of a table's metadata if it is still `expected`; without `expected`, adds
-// the table.
+// Replaces the location of a table's metadata if it is still `expected`; without
+// `expected`, adds the table.
 struct LocationSwap {
   TableIdent ident;
   std::optional<std::string> expected;
@@ -69,8 +69,8 @@ class JdbcTables {
   absl::StatusOr<int64_t> Change(std::string_view sql, const std::vector<std::string>& values);
   absl::Status SwapOne(const LocationSwap& swap);
   absl::StatusOr<bool> Exists(const Namespace& ns);
-  // Runs `work` in one transaction; an error of `work` takes it back. kUnknown when the end of it
-  // failed.
+  // Runs `work` in one transaction; an error of `work` takes it back. kUnknown
+  // when the end of it failed.
   template <class Work>
   absl::Status Transaction(const Work& work);
 

@@ -18,8 +18,8 @@ namespace fjord {
 struct CatalogServerOptions {
   std::string host = "127.0.0.1";
   int port = 8181;  // 0: a free one
-  // Tables may be created, moved and registered only at locations that begin with this. Empty:
-  // anywhere.
+  // Tables may be created, moved and registered only at locations that begin
+  // with this. Empty: anywhere.
   std::string locations_under;
 };
 

@@ -1,5 +1,5 @@
-// `fjord catalog serve`: the embedded catalog over the Iceberg REST protocol, until SIGINT or
-// SIGTERM.
+// `fjord catalog serve`: the embedded catalog over the Iceberg REST protocol,
+// until SIGINT or SIGTERM.
 #pragma once
 
 #include "cli/exit_code.h"

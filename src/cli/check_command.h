@@ -1,5 +1,5 @@
-// `fjord check`: a read-only look at source, catalog and storage; exit 1 when something has to be
-// done.
+// `fjord check`: a read-only look at source, catalog and storage; exit 1 when
+// something has to be done.
 #pragma once
 
 #include "cli/exit_code.h"

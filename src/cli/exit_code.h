@@ -1,5 +1,5 @@
-// What the exit status of `fjord` says. Service managers and scripts rely on it (docs/guide.md,
-// "Exit codes").
+// What the exit status of `fjord` says. Service managers and scripts rely on
+// it (docs/guide.md, "Exit codes").
 #pragma once
 
 #include "absl/status/status.h"

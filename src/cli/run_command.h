@@ -1,5 +1,5 @@
-// `fjord run`: everything that `init` does where it was not done, then the stream until SIGINT or
-// SIGTERM.
+// `fjord run`: everything that `init` does where it was not done, then the stream
+// until SIGINT or SIGTERM.
 #pragma once
 
 #include "cli/exit_code.h"

@@ -25,9 +25,9 @@ class ChunkReader {
                                              const FileField& field);
   virtual ~ChunkReader() = default;
 
-  // Only rows at these ascending positions, from `first_row` on counted, will be read: pages
-  // without any are passed over compressed. Before the first Read; the positions outlive the
-  // reader.
+  // Only rows at these ascending positions, from `first_row` on counted, will be
+  // read: pages without any are passed over compressed. Before the first Read; the
+  // positions outlive the reader.
   virtual void Want(std::span<const RowPosition> positions, int64_t first_row) = 0;
   // Goes forward to a row of the row group.
   virtual absl::Status GoTo(int64_t row) = 0;

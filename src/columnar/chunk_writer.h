@@ -21,9 +21,9 @@ class ChunkWriter {
   explicit ChunkWriter(uint64_t page_bytes);
   ~ChunkWriter();
 
-  // All rows of a column, `nulls` of which are absent. Preconditions: the Parquet column is what
-  // MakeParquetSchema made of the field; no nulls when the field is required. Throws what Parquet
-  // throws.
+  // All rows of a column, `nulls` of which are absent. Preconditions: the Parquet column
+  // is what MakeParquetSchema made of the field; no nulls when the field is required.
+  // Throws what Parquet throws.
   void Write(const FileField& field, const Column& column, int64_t nulls,
              parquet::ColumnWriter& writer);
 

@@ -138,8 +138,8 @@ void ColumnStats::AddBytes(const Column& column) {
       greatest_leading = leading;
     }
   }
-  // A kept beginning stands for the whole value: what compares between the two begins with the same
-  // bytes.
+  // A kept beginning stands for the whole value: what compares between the two
+  // begins with the same bytes.
   if (!has_range_ || least < min_bytes_) min_bytes_ = least.substr(0, kStatsBytesMax);
   if (!has_range_ || greatest > max_bytes_) max_bytes_ = greatest.substr(0, kStatsBytesMax);
 }

@@ -1,8 +1,8 @@
 // Counts and exact least and greatest values of a column, gathered while it is written.
 //
-// They become bounds in manifests, where a wrong one makes rows vanish from queries: so they come
-// from the values themselves, never from the statistics of a file's footer, which may be cut or
-// missing.
+// They become bounds in manifests, where a wrong one makes rows vanish from queries: so
+// they come from the values themselves, never from the statistics of a file's footer, which
+// may be cut or missing.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 
 namespace fjord {
 
-// Of a longer string or binary value only this many first bytes are kept. That is far more than a
-// shortened bound needs, and more than any path of a data file has; as a whole value it must not be
-// taken.
+// Of a longer string or binary value only this many first bytes are kept. That is far more
+// than a shortened bound needs, and more than any path of a data file has; as a whole
+// value it must not be taken.
 inline constexpr size_t kStatsBytesMax = 8192;
 
 class ColumnStats {

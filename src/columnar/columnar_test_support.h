@@ -54,8 +54,8 @@ inline absl::int128 RandomInt128Below(std::mt19937_64& random, int digits) {
   return wide % limit;
 }
 
-// Short words of few letters, so that they repeat and begin alike; sometimes any bytes, where the
-// type allows.
+// Short words of few letters, so that they repeat and begin alike; sometimes any bytes,
+// where the type allows.
 inline std::string RandomBytes(std::mt19937_64& random, TypeKind kind) {
   std::string text(kind == TypeKind::kUuid ? 16 : random() % (random() % 50 == 0 ? 300 : 20), '\0');
   for (char& c : text)

@@ -9,8 +9,8 @@
 
 namespace fjord {
 
-// True when the first values of the column repeat enough. True also when there are too few values
-// to tell.
+// True when the first values of the column repeat enough. True also when there are
+// too few values to tell.
 bool DictionaryPays(const Column& column);
 
 }  // namespace fjord

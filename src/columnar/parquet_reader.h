@@ -1,5 +1,5 @@
-// Reads Parquet files by field id, whoever wrote them, into the same columns that changes are
-// decoded into.
+// Reads Parquet files by field id, whoever wrote them, into the same columns that
+// changes are decoded into.
 //
 // Any encoding and compression that Parquet C++ knows; types as they were before Iceberg allowed a
 // column to be widened (int to long, float to double, decimal to more digits, date to timestamp);

@@ -1,5 +1,5 @@
-// Iceberg's types as Parquet's schema nodes (Iceberg specification, "Parquet"). For this layer's
-// files only.
+// Iceberg's types as Parquet's schema nodes (Iceberg specification, "Parquet"). For
+// this layer's files only.
 #pragma once
 
 #include <memory>

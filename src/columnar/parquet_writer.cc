@@ -22,8 +22,8 @@ std::shared_ptr<parquet::WriterProperties> Properties(const ParquetWriteOptions&
                                                       const std::vector<FileField>& fields,
                                                       const ColumnBatch* first) {
   parquet::WriterProperties::Builder builder;
-  // Arrow's own allocators hold on to freed row groups: twice the memory at the peak, and no
-  // faster.
+  // Arrow's own allocators hold on to freed row groups: twice the memory at
+  // the peak, and no faster.
   builder.memory_pool(arrow::system_memory_pool())
       ->compression(parquet::Compression::ZSTD)
       ->compression_level(options.zstd_level)
@@ -95,8 +95,8 @@ class ParquetWriter::Impl {
   }
   ~Impl() {
     if (finished_) return;
-    // Parquet's writer closes its file on its way out; nothing of that may reach a stream that has
-    // ended.
+    // Parquet's writer closes its file on its way out; nothing of that may reach a
+    // stream that has ended.
     if (error_.ok()) error_ = absl::CancelledError("the file is given up");
     stream_->Abort();
   }

@@ -1,6 +1,6 @@
-// Values of Parquet's physical types into those of base/column.h, one converter for each pair that
-// CheckFits lets through. For this layer's files only; the templates take Parquet's types without
-// naming them.
+// Values of Parquet's physical types into those of base/column.h, one converter for each pair
+// that CheckFits lets through. For this layer's files only; the templates take Parquet's
+// types without naming them.
 //
 // A converter has the vector of a Column that it fills and a function from a value to an element of
 // it, false when the value does not fit.

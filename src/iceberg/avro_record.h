@@ -1,7 +1,7 @@
 // Typed access to the fields of a decoded Avro record by Iceberg field id. Internal to the layer.
 //
-// Writers differ in names, order and in which optional fields exist at all; ids are what they agree
-// on.
+// Writers differ in names, order and in which optional fields exist at all; ids
+// are what they agree on.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Column bounds and partition values as bytes (Iceberg specification, "Binary single-value
-// serialization").
+// Column bounds and partition values as bytes (Iceberg
+// specification, "Binary single-value serialization").
 //
 // A bound that is missing is always safe; one that is wrong makes rows vanish from queries. Where
 // no right bound exists there is none.

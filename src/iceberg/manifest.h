@@ -1,5 +1,5 @@
-// Manifests: the Avro file that lists data files, or delete files, of one partition spec (Iceberg
-// specification, "Manifests").
+// Manifests: the Avro file that lists data files, or delete files, of one partition
+// spec (Iceberg specification, "Manifests").
 #pragma once
 
 #include <optional>
@@ -22,8 +22,8 @@ struct ManifestEntry {
   // The snapshot that added the file or, for kDeleted, that deleted it. Absent (kAdded only): the
   // one that makes the manifest.
   std::optional<SnapshotId> snapshot_id;
-  // Data sequence number and file sequence number. Absent (kAdded only): the manifest's, once that
-  // is known.
+  // Data sequence number and file sequence number. Absent (kAdded only): the
+  // manifest's, once that is known.
   std::optional<SequenceNumber> sequence_number;
   std::optional<SequenceNumber> file_sequence_number;
   DataFile file;

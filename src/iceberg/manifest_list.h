@@ -1,5 +1,5 @@
-// Manifest lists: the Avro file that names the manifests of one snapshot (Iceberg specification,
-// "Manifest Lists").
+// Manifest lists: the Avro file that names the manifests of one snapshot
+// (Iceberg specification, "Manifest Lists").
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ namespace fjord {
 
 enum class ManifestContent : int32_t { kData = 0, kDeletes = 1 };
 
-// A manifest that is made by a commit has no sequence number before the catalog accepts the commit.
-// In memory it has this one; EncodeManifestList replaces it with the commit's. It never gets into a
-// file.
+// A manifest that is made by a commit has no sequence number before the catalog accepts the
+// commit. In memory it has this one; EncodeManifestList replaces it with the commit's. It
+// never gets into a file.
 inline constexpr SequenceNumber kUnassignedSequenceNumber{-1};
 
 // What the values of one partition field span over the files of a manifest (record r508).
@@ -68,8 +68,8 @@ struct ManifestListContext {
 absl::StatusOr<std::string> EncodeManifestList(const ManifestListContext& context,
                                                absl::Span<const ManifestFile> manifests);
 
-// Lists of format versions 1, 2 and 3, by any writer. Version 1 has no sequence numbers: they are
-// 0.
+// Lists of format versions 1, 2 and 3, by any writer. Version 1 has no
+// sequence numbers: they are 0.
 absl::StatusOr<std::vector<ManifestFile>> DecodeManifestList(std::string_view bytes);
 
 }  // namespace fjord

@@ -1,5 +1,5 @@
-// Table metadata (Iceberg specification, "Table Metadata Fields"): versions 1 to 3, read and
-// written.
+// Table metadata (Iceberg specification, "Table Metadata Fields"): versions 1
+// to 3, read and written.
 //
 // What we do not interpret is kept as it is and written back. A value; planning code works on
 // copies of it.

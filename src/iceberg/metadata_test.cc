@@ -72,8 +72,8 @@ TEST(Metadata, UpdatesHaveTheEffectThatTheyHaveInPyIceberg) {
     got.Erase("last-updated-ms");
     got.Erase("metadata-log");
     Json expected = **commit.GetObject("expected");
-    // Of a snapshot whose parent has expired, PyIceberg forgets the parent; Java and we keep its
-    // id.
+    // Of a snapshot whose parent has expired, PyIceberg forgets the parent;
+    // Java and we keep its id.
     for (Json& snapshot : got.Find("snapshots")->array()) {
       const Json* parent = snapshot.Find("parent-snapshot-id");
       if (parent != nullptr && next->FindSnapshot(SnapshotId(parent->as_int())) == nullptr) {

@@ -1,5 +1,5 @@
-// Table schemas (Iceberg specification, "Schemas and Data Types" and "Appendix C: JSON
-// serialization").
+// Table schemas (Iceberg specification, "Schemas and Data Types" and
+// "Appendix C: JSON serialization").
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
-// What handlers see of a request, limits, and the address. Bodies and headers of answers:
-// http_client_test.
+// What handlers see of a request, limits, and the address. Bodies and
+// headers of answers: http_client_test.
 #include "io/http_server.h"
 
 #include <gmock/gmock.h>

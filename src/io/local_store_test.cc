@@ -1,5 +1,5 @@
-// What is particular to files: names of locations, temporary files, and the errors of a file
-// system.
+// What is particular to files: names of locations, temporary files, and the
+// errors of a file system.
 #include "io/local_store.h"
 
 #include <gmock/gmock.h>

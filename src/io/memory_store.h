@@ -1,7 +1,7 @@
 // Objects in memory, for tests: the contract of ObjectStore without a disk.
 //
-// A location is any text and means only itself. An object appears when its stream is closed, as on
-// S3.
+// A location is any text and means only itself. An object appears when its
+// stream is closed, as on S3.
 #pragma once
 
 #include <map>

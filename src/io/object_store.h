@@ -1,8 +1,8 @@
 // Objects by location: a local folder or S3, later others. All bytes of the lake go through here.
 //
 // A location is an absolute URI, file:///abs/path (a bare /abs/path too) or s3://bucket/key.
-// Objects are written once under a final, unique name; the version hint is the only thing that is
-// ever replaced.
+// Objects are written once under a final, unique name; the version hint is the only thing
+// that is ever replaced.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace fjord {
 
-// An object that is being written. Confined to one thread. Without a successful Close nothing is
-// left behind.
+// An object that is being written. Confined to one thread. Without a successful Close
+// nothing is left behind.
 class WriteStream {
  public:
   virtual ~WriteStream() = default;

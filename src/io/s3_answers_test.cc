@@ -1,5 +1,5 @@
-// What the S3 store makes of answers that a healthy server does not give: lost, throttled, refused,
-// half true.
+// What the S3 store makes of answers that a healthy server does not give: lost,
+// throttled, refused, half true.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

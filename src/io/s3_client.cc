@@ -21,8 +21,8 @@ constexpr size_t kMessageBytesMax = 300;
 constexpr absl::Duration kTimeout = absl::Seconds(60);
 constexpr uint64_t kBytesPerSecondMin = uint64_t{1} << 20;
 
-// Doubles from try to try; between half of it and all of it, so that clients do not come back
-// together.
+// Doubles from try to try; between half of it and all of it, so that clients do
+// not come back together.
 absl::Duration Backoff(absl::Duration first, int tries) {
   const absl::Duration whole = std::min(kBackoffMax, first * std::pow(2, tries));
   return whole * (0.5 + 0.5 * static_cast<double>(RandomU64() % 1024) / 1024);
@@ -179,8 +179,8 @@ absl::StatusOr<HttpResponse> S3Client::Send(const S3Request& request) {
       if (absl::IsUnavailable(response.status()) || absl::IsUnknown(response.status())) continue;
       return response;
     }
-    // The end of a multipart upload may say an error under status 200; the body of a GET is the
-    // object.
+    // The end of a multipart upload may say an error under status 200; the body
+    // of a GET is the object.
     const bool may_say_error = response->status / 100 != 2 || request.method == "POST";
     const S3Error error = may_say_error ? ParseS3Error(response->body) : S3Error{};
     const bool expired = IsExpiredToken(error) ||

@@ -1,7 +1,7 @@
 // Requests to an S3 server: addressed, signed, repeated, and their errors told apart.
 //
-// Every request may be sent more than once: names are unique and writers can tell their own object
-// (s3_store).
+// Every request may be sent more than once: names are unique and writers can tell
+// their own object (s3_store).
 #pragma once
 
 #include <cstdint>
@@ -52,8 +52,8 @@ class S3Client {
  public:
   explicit S3Client(S3Options options);
 
-  // The answer, whatever its status, after repeating what can be repeated; kUnavailable when there
-  // is none.
+  // The answer, whatever its status, after repeating what can be repeated;
+  // kUnavailable when there is none.
   absl::StatusOr<HttpResponse> Send(const S3Request& request);
   // Send, and an error for every status but 2xx.
   absl::StatusOr<HttpResponse> SendOk(const S3Request& request);

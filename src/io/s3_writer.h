@@ -1,5 +1,5 @@
-// How objects get into a bucket: conditional PUTs, and multipart uploads for what is larger than
-// one part.
+// How objects get into a bucket: conditional PUTs, and multipart uploads for what
+// is larger than one part.
 //
 // An object that we make carries a random mark in its metadata. A request that was sent twice
 // because its answer was lost is told by the mark from somebody else's object of the same name.

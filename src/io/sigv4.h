@@ -1,7 +1,7 @@
 // AWS Signature Version 4 for requests to S3: the signature goes into the Authorization header.
 //
-// All headers that are passed are signed. The path and the query's canonical form are those of S3:
-// percent-encoded once.
+// All headers that are passed are signed. The path and the query's canonical form are those
+// of S3: percent-encoded once.
 #pragma once
 
 #include <string>
@@ -34,8 +34,8 @@ struct SigV4Request {
 // The query as it is signed and must be sent: sorted, encoded, without '?'.
 std::string CanonicalQuery(std::vector<std::pair<std::string, std::string>> query);
 
-// All headers to send: the request's own, host, x-amz-date, x-amz-content-sha256,
-// x-amz-security-token, authorization.
+// All headers to send: the request's own, host, x-amz-date,
+// x-amz-content-sha256, x-amz-security-token, authorization.
 std::vector<std::pair<std::string, std::string>> SignV4(const SigV4Request& request,
                                                         const S3Credentials& credentials,
                                                         std::string_view region, absl::Time now);

@@ -1,8 +1,8 @@
 // A spool: bytes that must wait, in append-only segment files on local disk.
 //
-// Replication puts there what does not fit into its memory window. A spool is a cache, not a log:
-// it is emptied when it is created, since the source sends everything again that was not confirmed.
-// Layout: docs/formats/spool.md.
+// Replication puts there what does not fit into its memory window. A spool is a cache, not a
+// log: it is emptied when it is created, since the source sends everything again that was
+// not confirmed. Layout: docs/formats/spool.md.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ class Spool {
   static absl::StatusOr<std::unique_ptr<Spool>> Create(std::string folder, SpoolOptions options);
   ~Spool();
 
-  // kResourceExhausted when the disk is full. Nothing is synced: what dies with the machine is sent
-  // again.
+  // kResourceExhausted when the disk is full. Nothing is synced: what dies with the
+  // machine is sent again.
   absl::StatusOr<SpoolRef> Append(std::string_view payload);
   // kDataLoss when the checksum does not fit.
   absl::StatusOr<std::string> Read(const SpoolRef& ref) const;

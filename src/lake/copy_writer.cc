@@ -82,8 +82,8 @@ DataFile DescribeFile(const WrittenFile& written, std::string path, FileContent 
     file.null_value_counts[id] = stats.null_count();
     if (IsFloating(stats.type().kind)) file.nan_value_counts[id] = stats.nan_count();
     if (!stats.has_range()) continue;
-    // A delete file's path bounds are whole: readers see by their equality that it is of one data
-    // file.
+    // A delete file's path bounds are whole: readers see by their equality that
+    // it is of one data file.
     const size_t length = content == FileContent::kData ? kBoundLength : 0;
     const Bounds bounds = MakeBounds(stats.type(), Least(stats), Greatest(stats), length);
     if (bounds.lower) file.lower_bounds[id] = *bounds.lower;

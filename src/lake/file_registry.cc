@@ -269,9 +269,9 @@ void FileRegistry::ApplyInMemory(SnapshotId child, const RegistryStep& step) {
 
 absl::Status FileRegistry::Append(SnapshotId child, const RegistryStep& step) {
   RETURN_IF_ERROR(CheckStep(step));
-  // Before the step and not after it: until the index has taken a step, the log must be able to end
-  // at the one before. Rewriting is only for size; when it cannot be done now, the long log is as
-  // good.
+  // Before the step and not after it: until the index has taken a step, the log must be
+  // able to end at the one before. Rewriting is only for size; when it cannot be done now,
+  // the long log is as good.
   if (log_bytes_ > std::max(2 * whole_bytes_, kRewriteBytesMin)) Rewrite().IgnoreError();
   for (const DataFileEntry& file : step.added)
     next_number_ = std::max(next_number_, file.number.value + 1);

@@ -62,9 +62,9 @@ class FileRegistry {
   // A new, empty registry that belongs to `snapshot`, in place of whatever is at `path`.
   static absl::StatusOr<std::unique_ptr<FileRegistry>> Create(const std::string& path,
                                                               SnapshotId snapshot);
-  // As of `snapshot` (the index's); a step after it, of a publication that was killed, is cut off.
-  // kNotFound: no file. kDataLoss: damaged, or does not reach `snapshot`: rebuild together with the
-  // index.
+  // As of `snapshot` (the index's); a step after it, of a publication that was killed, is cut
+  // off. kNotFound: no file. kDataLoss: damaged, or does not reach `snapshot`: rebuild
+  // together with the index.
   static absl::StatusOr<std::unique_ptr<FileRegistry>> Open(const std::string& path,
                                                             SnapshotId snapshot);
   ~FileRegistry();

@@ -80,11 +80,11 @@ class LakeTable {
   void DiscardEpoch();
   // TRUNCATE: everything before this point of the epoch, staged rows too, is gone.
   void ClearRows();
-  // Where the rows of these keys are: staged rows of earlier parts first, then the table's. kNoRow:
-  // nowhere.
+  // Where the rows of these keys are: staged rows of earlier parts first, then
+  // the table's. kNoRow: nowhere.
   absl::StatusOr<std::vector<RowLocation>> Locate(std::span<const Hash128> keys);
-  // The values of some columns at these places (present ones, any order, duplicates allowed), in
-  // that order.
+  // The values of some columns at these places (present ones, any order, duplicates
+  // allowed), in that order.
   absl::StatusOr<ColumnBatch> ReadRows(std::span<const RowLocation> places,
                                        std::span<const int> columns);
   // Stages rows; `keys` empty for an append-only table.

@@ -154,8 +154,8 @@ class TestReader {
   std::map<std::string, std::vector<Delete>> deletes_;
 };
 
-// Store, catalog and index folder of one table. The table is opened through `store`, which can
-// fail.
+// Store, catalog and index folder of one table. The table is opened through
+// `store`, which can fail.
 class TestLake {
  public:
   absl::StatusOr<std::unique_ptr<LakeTable>> Open(LakeTableSpec spec = TestSpec()) {

@@ -1,5 +1,5 @@
-// The data files of a snapshot and which of their rows are deleted, read from its manifests and
-// delete files.
+// The data files of a snapshot and which of their rows are deleted, read from its
+// manifests and delete files.
 #pragma once
 
 #include <map>
@@ -34,13 +34,13 @@ struct LiveFiles {
   std::map<std::string, PositionsByPath> delete_files;
 };
 
-// kFailedPrecondition: equality deletes or deletion vectors, which others wrote and we do not take
-// (yet).
+// kFailedPrecondition: equality deletes or deletion vectors, which others wrote
+// and we do not take (yet).
 absl::StatusOr<LiveFiles> ReadLiveFiles(ObjectStore& store,
                                         const std::vector<LiveManifest>& manifests);
 
-// Visits the rows of a data file that `skip` does not name, in batches; `rows` are the indexes into
-// the batch.
+// Visits the rows of a data file that `skip` does not name, in batches; `rows` are the
+// indexes into the batch.
 absl::Status VisitLiveRows(
     ObjectStore& store, const std::string& path, const std::vector<FileField>& fields,
     const PositionSet& skip,

@@ -57,8 +57,8 @@ std::string PositionSet::Serialize() const {
 }
 
 absl::StatusOr<PositionSet> PositionSet::Deserialize(std::string_view bytes) {
-  // The size first: the library's reader trusts the bytes less when it knows how far they should
-  // go.
+  // The size first: the library's reader trusts the bytes less when it knows
+  // how far they should go.
   if (roaring_bitmap_portable_deserialize_size(bytes.data(), bytes.size()) == bytes.size() &&
       !bytes.empty()) {
     if (roaring_bitmap_s* bitmap =

@@ -176,8 +176,8 @@ absl::StatusOr<LoadedTable> SendCommit(Catalog& catalog, const TableIdent& ident
     const bool unclear = absl::IsUnknown(last) || absl::IsUnavailable(last) ||
                          absl::IsDeadlineExceeded(last) || absl::IsAborted(last);
     if (!unclear) return last;
-    // A rejection too is judged by looking: it may be the answer to a repetition of our own,
-    // committed request.
+    // A rejection too is judged by looking: it may be the answer to a repetition of
+    // our own, committed request.
     absl::StatusOr<LoadedTable> found = ReconcileCommit(catalog, ident, commit, patience);
     if (found.ok()) {
       LogInfo("a commit with an unclear answer is in", {{"table", ident.ToString()}});

@@ -1,5 +1,5 @@
-// Records with a length and a checksum, as the redo file and the registry log have them
-// (docs/formats/redo.md, "Records").
+// Records with a length and a checksum, as the redo file and the registry log
+// have them (docs/formats/redo.md, "Records").
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The row index of one table: key hash -> (data file number, row position), for exactly one
-// snapshot.
+// The row index of one table: key hash -> (data file number, row position),
+// for exactly one snapshot.
 //
 // A memory-mapped file (docs/formats/row-index.md); row_index_file.h owns its bytes, this class the
 // batched operations. The index is a cache of the lake: it survives a kill of the process (together
@@ -76,8 +76,8 @@ class RowIndex {
   // clean close, killed within an unlogged step, other format version): rebuild. kDataLoss:
   // damaged: rebuild. kUnavailable: open in another process.
   static absl::StatusOr<std::unique_ptr<RowIndex>> Open(const std::string& path);
-  // A map of the same structure in a nameless file of `folder`, which is gone with the object or
-  // the process.
+  // A map of the same structure in a nameless file of `folder`, which is gone with the
+  // object or the process.
   static absl::StatusOr<std::unique_ptr<RowIndex>> CreateScratch(
       const std::string& folder, const std::array<uint64_t, 2>& seed);
   // Leaves the file as a kill would; see Close.
@@ -94,8 +94,8 @@ class RowIndex {
   absl::Status ApplyAndFetch(std::span<const IndexChange> changes, std::span<RowLocation> previous);
   // Removes everything and gives the space back (TRUNCATE).
   absl::Status Clear();
-  // Removes the entries that point to files of which `gone` is true; returns how many. Reads the
-  // whole index.
+  // Removes the entries that point to files of which `gone` is true; returns how many.
+  // Reads the whole index.
   absl::StatusOr<uint64_t> Sweep(absl::FunctionRef<bool(FileNumber)> gone);
   // Each entry once, in no particular order.
   void ForEachEntry(absl::FunctionRef<void(const Hash128&, RowLocation)> visit) const;
@@ -109,9 +109,9 @@ class RowIndex {
   // snapshots until that redo is applied again. Nothing else may be done with it.
   std::optional<SnapshotId> interrupted_step() const;
 
-  // Syncs the data, then sets the clean flag, then syncs that; only such a file outlives a restart
-  // of the machine. kFailedPrecondition, and no flag, within a step. The object is of no use
-  // afterwards.
+  // Syncs the data, then sets the clean flag, then syncs that; only such a file outlives
+  // a restart of the machine. kFailedPrecondition, and no flag, within a step. The object
+  // is of no use afterwards.
   absl::Status Close();
 
   uint64_t size() const;

@@ -1,5 +1,5 @@
-// The row index beside its bare reference: look-ups with update at 10 M rows, batches of 20,000
-// random keys.
+// The row index beside its bare reference: look-ups with update at 10 M rows, batches
+// of 20,000 random keys.
 //
 // `lake_bench --benchmark_format=json` is what the measure `row-index` of bench/ reads;
 // items_per_second is keys a second. FJORD_BENCH_ROWS changes the number of rows,
@@ -127,8 +127,8 @@ void RemoveAndPutBack(benchmark::State& state) {
 }
 BENCHMARK(RemoveAndPutBack)->Unit(benchmark::kMillisecond)->MinTime(2);
 
-// After a start: nothing of the file is in memory. Stays below the others by what the disk can
-// read.
+// After a start: nothing of the file is in memory. Stays below the others by
+// what the disk can read.
 void LookUpOnDisk(benchmark::State& state) {
   constexpr size_t kColdBatch = 2'000;  // few enough that hardly two of them share a page
   const std::string path = Folder() + "/row_index_bench.rows";

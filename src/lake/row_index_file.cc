@@ -313,8 +313,8 @@ void RowIndexFile::CloseHole(uint32_t segment, int depth, uint32_t hole) {
     // An entry may move back to the hole unless its home lies behind it.
     if (Distance(HomeSlot(slots[at].high, depth), at) < Distance(hole, at)) continue;
     PutEntry(slots[hole], {slots[at].low, slots[at].high}, slots[at].location);
-    // One store makes the copy valid and the original the hole, so no entry is ever twice or not at
-    // all.
+    // One store makes the copy valid and the original the hole, so no entry is
+    // ever twice or not at all.
     Store(header_->work, uint64_t{segment} << 32 | (at + 1));
     hole = at;
   }
@@ -454,8 +454,8 @@ absl::Status RowIndexFile::FinishStep(const IndexState& state) {
   Store(header_->timeline, state.timeline.value);
   Store(header_->lsn, state.lsn.value);
   Store(header_->generation, state.generation);
-  // After the rest: the child's snapshot in an open step says that only the next store is missing
-  // (Repair).
+  // After the rest: the child's snapshot in an open step says that only the next
+  // store is missing (Repair).
   Store(header_->snapshot, static_cast<uint64_t>(state.snapshot.value));
   Store(header_->step, static_cast<uint64_t>(RowIndexStep::kNone));
   return absl::OkStatus();

@@ -1,5 +1,5 @@
-// The bytes of a row index: header, directory, segments, and the repair of what a kill has left
-// half done.
+// The bytes of a row index: header, directory, segments, and the repair of what a
+// kill has left half done.
 //
 // docs/formats/row-index.md describes the layout. A kill keeps every store up to some moment and
 // none after it, so everything here is a matter of the order of stores: each one to bytes that are
@@ -21,9 +21,9 @@
 
 namespace fjord {
 
-// One entry. `location` is file number << 32 | position; it is 0 exactly when the slot is empty, so
-// every hash is a valid key. It is stored last, and alone when a row moves: one aligned word, never
-// half written.
+// One entry. `location` is file number << 32 | position; it is 0 exactly when the slot is
+// empty, so every hash is a valid key. It is stored last, and alone when a row moves: one
+// aligned word, never half written.
 struct RowIndexSlot {
   uint64_t low;
   uint64_t high;
@@ -87,9 +87,9 @@ inline constexpr int kDirectoryDepthMin = 9;
 inline constexpr int kDirectoryDepthInside = 14;
 inline constexpr int kDirectoryDepthMax = 22;  // 1 TiB of segments
 
-// A directory word: segment number, its depth (how many top bits its keys have in common) and its
-// number of entries. The count is kept in the first of the words that name the segment; it is 0 in
-// the others.
+// A directory word: segment number, its depth (how many top bits its keys have in common) and
+// its number of entries. The count is kept in the first of the words that name the segment;
+// it is 0 in the others.
 struct DirectoryWord {
   uint64_t word;
   static DirectoryWord Of(uint32_t segment, int depth, uint32_t count) {
@@ -175,8 +175,8 @@ class RowIndexFile {
   uint64_t size() const { return size_; }
   MappedFile& file() { return *file_; }
 
-  // kDataLoss says what is wrong, when an entry cannot be found or a count is off. Reads
-  // everything.
+  // kDataLoss says what is wrong, when an entry cannot be found or a count
+  // is off. Reads everything.
   absl::Status Verify() const;
   // Tests: throws StoppedForTest in place of the store after `stores` more.
   void StopAfter(uint64_t stores) {

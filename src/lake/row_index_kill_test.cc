@@ -1,5 +1,5 @@
-// The process dies at any moment: between a redo and the map, and within every operation of the
-// map.
+// The process dies at any moment: between a redo and the map, and within
+// every operation of the map.
 //
 // Two ways. The simulated stop ends the world after the n-th store, for every n, which a kill
 // cannot miss but a test that kills at random can. The real one forks and sends SIGKILL.

@@ -5,8 +5,8 @@
 namespace fjord {
 namespace {
 
-// Past this many entries a manifest is left alone and a new one is begun; some 8 MiB with wide
-// tables.
+// Past this many entries a manifest is left alone and a new one is begun; some
+// 8 MiB with wide tables.
 constexpr size_t kManifestEntriesMax = 20'000;
 
 ManifestEntry Kept(const ManifestEntry& entry) {

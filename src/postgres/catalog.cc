@@ -91,8 +91,8 @@ SELECT c.oid, n.nspname, c.relname, c.relkind, c.relpersistence, c.relispartitio
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE )";
 
-// Domains are followed down to the type below them; a typmod is that of the outermost level that
-// has one.
+// Domains are followed down to the type below them; a typmod is that of the
+// outermost level that has one.
 constexpr char kColumnsSql[] = R"(
 WITH RECURSIVE below AS (
   SELECT oid, oid AS base, -1 AS typmod FROM pg_catalog.pg_type WHERE typtype <> 'd'

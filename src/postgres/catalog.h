@@ -22,8 +22,8 @@ struct SourceIdentity {
   bool in_recovery = false;
   std::string database;
 };
-// `session` is a replication session (IDENTIFY_SYSTEM: the current timeline, also right after a
-// promotion).
+// `session` is a replication session (IDENTIFY_SYSTEM: the current timeline, also
+// right after a promotion).
 absl::StatusOr<SourceIdentity> ReadSourceIdentity(Connection& session);
 
 // One line of a timeline's history: `timeline` ended at `end`, where the next one begins.

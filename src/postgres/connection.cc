@@ -81,9 +81,9 @@ absl::StatusOr<std::vector<Setting>> ConnectParameters(const ConnectionOptions& 
   if (!options.password.empty()) set("password", options.password.Reveal());
   if (options.kind == SessionKind::kReplication) set("replication", "database");
   set_if_absent("application_name", options.application_name);
-  // The other settings come with statements (environment variables of libpq's would win over
-  // options); this one before them, since a role's own time limit would count for those statements
-  // too.
+  // The other settings come with statements (environment variables of libpq's would
+  // win over options); this one before them, since a role's own time limit would count
+  // for those statements too.
   constexpr std::string_view kNoTimeout = "-c statement_timeout=0";
   const std::string given = value_of("options");
   set("options", given.empty() ? std::string(kNoTimeout) : StrCat(given, " ", kNoTimeout));

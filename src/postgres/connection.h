@@ -90,8 +90,8 @@ class Connection {
   absl::StatusOr<QueryResult> QueryWaiting(std::string_view sql, absl::Duration interval,
                                            const std::function<absl::Status()>& on_wait);
 
-  // Asks the server to give up the running statement. Any thread, at any time while this object
-  // lives.
+  // Asks the server to give up the running statement. Any thread, at any time
+  // while this object lives.
   void Cancel();
 
   // 150018 for 15.18.
@@ -106,8 +106,8 @@ class Connection {
   absl::Status ConnectionError(std::string_view doing) const;
   // The status of a failed result.
   absl::Status ResultError(const pg_result* result, std::string_view doing) const;
-  // Waits until the socket can be read (and written, when output is pending). False at the
-  // deadline.
+  // Waits until the socket can be read (and written, when output is pending).
+  // False at the deadline.
   absl::StatusOr<bool> WaitForInput(absl::Time deadline);
 
  private:

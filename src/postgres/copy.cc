@@ -14,8 +14,8 @@ namespace {
 
 constexpr int64_t kPageBytes = 8192;
 
-// The first tab or backslash in [p, end), or end. Sixteen bytes at a time: this is every byte of a
-// first copy.
+// The first tab or backslash in [p, end), or end. Sixteen bytes at a time: this is
+// every byte of a first copy.
 const char* FindSpecial(const char* p, const char* end) {
   const __m128i tab = _mm_set1_epi8('\t');
   const __m128i backslash = _mm_set1_epi8('\\');

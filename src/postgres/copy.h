@@ -52,9 +52,9 @@ struct CopyBatch {
   void Clear();
 };
 
-// Splits one line (without its newline) into cells, undoing the escapes. The cells point into
-// `arena`. kDataLoss when it has another number of fields than rows.columns or a broken escape.
-// Pure.
+// Splits one line (without its newline) into cells, undoing the escapes. The cells
+// point into `arena`. kDataLoss when it has another number of fields than rows.columns
+// or a broken escape. Pure.
 absl::Status ParseCopyLine(std::string_view line, Arena& arena, TupleRows& rows);
 
 // A running COPY. Confined to the connection's thread. The connection can be used again when Next
@@ -67,8 +67,8 @@ class CopyReader {
   CopyReader(const CopyReader&) = delete;
   CopyReader& operator=(const CopyReader&) = delete;
 
-  // Clears `batch` and fills it up to a limit. False when there are no more rows (then `batch` is
-  // empty).
+  // Clears `batch` and fills it up to a limit. False when there are no more rows
+  // (then `batch` is empty).
   absl::StatusOr<bool> Next(const CopyLimits& limits, CopyBatch& batch);
 
  private:

@@ -9,8 +9,8 @@
 
 namespace fjord {
 
-// Ordinary and partitioned tables outside the system's schemas, partitions left out, by (schema,
-// name).
+// Ordinary and partitioned tables outside the system's schemas, partitions left
+// out, by (schema, name).
 absl::StatusOr<std::vector<QualifiedName>> ListTableNames(Connection& session);
 
 }  // namespace fjord

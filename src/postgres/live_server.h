@@ -17,8 +17,8 @@
 
 namespace fjord {
 
-// Each test works in a schema of its own, named after it, which is dropped at the end with its
-// slots.
+// Each test works in a schema of its own, named after it, which is dropped at
+// the end with its slots.
 class LiveTest : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -15,9 +15,9 @@ namespace {
 // Microseconds between 1970-01-01 and 2000-01-01, where PostgreSQL's clock begins.
 constexpr int64_t kPostgresEpochMicros = int64_t{10'957} * 86'400 * 1'000'000;
 
-// Reads a message from the front. The first read past the end fails all later ones, so that a
-// parser asks once, at its end, whether all went well: the values it saw until then are zeros and
-// empty texts.
+// Reads a message from the front. The first read past the end fails all later ones, so that
+// a parser asks once, at its end, whether all went well: the values it saw until then are
+// zeros and empty texts.
 class MessageReader {
  public:
   explicit MessageReader(std::string_view payload) : rest_(payload) {}

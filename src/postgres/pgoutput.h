@@ -1,5 +1,5 @@
-// Messages of the pgoutput plugin, protocol versions 1 and 2, with values as text. Pure: bytes in,
-// structs out.
+// Messages of the pgoutput plugin, protocol versions 1 and 2, with values as text. Pure:
+// bytes in, structs out.
 //
 // Format: PostgreSQL manual, "Logical Replication Message Formats". Strings and cells of a message
 // point into the payload, lists into the scratch: both live until the caller reuses them.
@@ -38,8 +38,8 @@ struct RelationColumn {
   Oid type;
   int32_t typmod = -1;
 };
-// In a streamed transaction `xid` is the (sub)transaction that a message belongs to; else 0. Here
-// and below.
+// In a streamed transaction `xid` is the (sub)transaction that a message belongs to;
+// else 0. Here and below.
 struct RelationMessage {
   Xid xid;
   Oid relation;
@@ -115,8 +115,8 @@ using PgOutputMessage =
                  InsertMessage, UpdateMessage, DeleteMessage, TruncateMessage, LogicalMessage,
                  StreamStartMessage, StreamStopMessage, StreamCommitMessage, StreamAbortMessage>;
 
-// Is the message between Stream Start and Stream Stop? Those carry an xid. The caller knows: it saw
-// the start.
+// Is the message between Stream Start and Stream Stop? Those carry an xid. The caller
+// knows: it saw the start.
 enum class StreamBlock { kOutside, kInside };
 
 struct PgOutputScratch {
@@ -126,8 +126,8 @@ struct PgOutputScratch {
   std::vector<Oid> relations;
 };
 
-// kDataLoss names the message type and what is wrong with its bytes; the whole payload must be used
-// up.
+// kDataLoss names the message type and what is wrong with its bytes; the whole
+// payload must be used up.
 absl::StatusOr<PgOutputMessage> ParsePgOutput(std::string_view payload, StreamBlock block,
                                               PgOutputScratch& scratch);
 

@@ -112,8 +112,8 @@ absl::Status ReplicationStream::SendStatus(const StandbyStatus& status) {
   PutBig64(message, static_cast<uint64_t>(absl::ToUnixMicros(absl::Now()) - kPostgresEpochMicros));
   message += '\0';  // no reply asked for
   PGconn* const conn = connection_->native();
-  // 0: the output buffer cannot grow now, because the server does not read; a later update replaces
-  // this one.
+  // 0: the output buffer cannot grow now, because the server does not read; a later
+  // update replaces this one.
   if (PQputCopyData(conn, message.data(), static_cast<int>(message.size())) < 0 ||
       PQflush(conn) < 0) {
     return connection_->ConnectionError("send a status update");

@@ -1,5 +1,5 @@
-// The replication connection: START_REPLICATION of a logical slot, its messages, and our status
-// updates.
+// The replication connection: START_REPLICATION of a logical slot, its messages,
+// and our status updates.
 //
 // Protocol: PostgreSQL manual, "Streaming Replication Protocol".
 #pragma once
@@ -64,8 +64,8 @@ class ReplicationStream {
   // over by the server.
   absl::Status Stop(absl::Duration limit);
 
-  // The server's wal_sender_timeout; infinite when it is off. Send a status at least each third of
-  // it.
+  // The server's wal_sender_timeout; infinite when it is off. Send a status at
+  // least each third of it.
   absl::Duration wal_sender_timeout() const { return wal_sender_timeout_; }
   int server_version() const { return connection_->server_version(); }
 

@@ -1,5 +1,5 @@
-// Parsers of single values in PostgreSQL's text form. Pure, one function a type; used by
-// DecodeColumn's loops.
+// Parsers of single values in PostgreSQL's text form. Pure, one function a type;
+// used by DecodeColumn's loops.
 //
 // Formats: PostgreSQL manual, "Data Types", with DateStyle ISO, IntervalStyle postgres,
 // bytea_output hex (connection.h sets them for every session).

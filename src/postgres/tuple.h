@@ -1,5 +1,5 @@
-// Values of rows as PostgreSQL's text, and their way into columns. COPY and the stream both go
-// through here.
+// Values of rows as PostgreSQL's text, and their way into columns. COPY and the
+// stream both go through here.
 #pragma once
 
 #include <cstdint>

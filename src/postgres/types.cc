@@ -122,8 +122,8 @@ std::optional<NumericModifier> NumericModifierOf(int32_t typmod) {
   constexpr int32_t kHeader = 4;
   if (typmod < kHeader) return std::nullopt;
   const int32_t packed = typmod - kHeader;
-  // The scale is a signed number of 11 bits (before PostgreSQL 15: never negative and never above
-  // 1000).
+  // The scale is a signed number of 11 bits (before PostgreSQL 15: never negative
+  // and never above 1000).
   return NumericModifier{.precision = (packed >> 16) & 0xffff,
                          .scale = ((packed & 0x7ff) ^ 1024) - 1024};
 }

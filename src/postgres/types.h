@@ -1,5 +1,5 @@
-// PostgreSQL's types as Iceberg's: one table for first copy and stream alike
-// (docs/postgres-types.md).
+// PostgreSQL's types as Iceberg's: one table for first copy
+// and stream alike (docs/postgres-types.md).
 #pragma once
 
 #include <cstdint>
@@ -71,8 +71,8 @@ struct ColumnMapping {
   std::vector<int> key;               // indexes into `columns`, in the order of the key
   std::vector<std::string> left_out;  // generated columns: PostgreSQL does not send them
 };
-// `key_attnums`: KeyChoice::attnums. `published_attnums`: a publication's column list; empty: all
-// columns.
+// `key_attnums`: KeyChoice::attnums. `published_attnums`: a publication's column
+// list; empty: all columns.
 ColumnMapping MapColumns(const TableInfo& table, const std::vector<int16_t>& key_attnums,
                          const std::vector<int16_t>& published_attnums, const TypeOptions& options);
 

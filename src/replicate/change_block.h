@@ -70,8 +70,8 @@ class ChangeBlock {
   std::string* mutable_memory() { return spool_ == nullptr ? &bytes_ : nullptr; }
   absl::StatusOr<std::string> Take() &&;
 
-  // Sub-transactions of the block's streamed transaction that were rolled back; null when there are
-  // none.
+  // Sub-transactions of the block's streamed transaction that were rolled back;
+  // null when there are none.
   std::shared_ptr<const AbortedXids> aborted;
 
  private:

@@ -100,9 +100,9 @@ uint32_t Collapse::StoreRow(std::span<const TextCell> row) {
   return index;
 }
 
-// A full old tuple has every value; a key tuple has only the key's, the other fields are null by
-// protocol and must not be believed (PostgreSQL manual, "Logical Replication Message Formats",
-// Update).
+// A full old tuple has every value; a key tuple has only the key's, the other fields
+// are null by protocol and must not be believed (PostgreSQL manual, "Logical
+// Replication Message Formats", Update).
 void Collapse::FillUnchangedFromOld(Pending& pending) {
   if (pending.old_row == KeyState::kNoRow) return;
   const size_t columns = shape_->columns.size();
@@ -174,8 +174,8 @@ absl::Status Collapse::SettleOne(const Pending& pending) {
   if (pending.kind == ChangeKind::kDelete) return Remove(pending.old_key);
   if (pending.kind == ChangeKind::kInsert) return Put(pending, {}, false);
   if (pending.old_row != KeyState::kNoRow && pending.old_key != pending.key) {
-    // A key change is delete(old) + put(new); what it did not touch comes from the row under the
-    // old key.
+    // A key change is delete(old) + put(new); what it did not touch comes from the
+    // row under the old key.
     const auto it = by_key_.find(pending.old_key);
     const KeyState before = it == by_key_.end() ? KeyState{} : states_[it->second];
     RETURN_IF_ERROR(Remove(pending.old_key));

@@ -1,5 +1,5 @@
-// Collapse: the changes of an epoch (or of a part of it that fits into memory) as one final state
-// per key.
+// Collapse: the changes of an epoch (or of a part of it that fits into memory) as
+// one final state per key.
 //
 // Per key we keep whether it existed before, whether it exists after, the cells of its final row,
 // and its *origin*: the key under which the lake holds the row whose unchanged large values it
@@ -57,9 +57,9 @@ class Collapse {
  public:
   Collapse(const TableShape* shape, DivergenceRule rule) : shape_(shape), rule_(rule) {}
 
-  // Takes in the records of a block. TRUNCATE empties what was collapsed and counts truncations().
-  // kFailedPrecondition: the table cannot go on (divergence, a kBlock record); the message has the
-  // LSN.
+  // Takes in the records of a block. TRUNCATE empties what was collapsed and counts
+  // truncations(). kFailedPrecondition: the table cannot go on (divergence, a kBlock record);
+  // the message has the LSN.
   absl::Status Add(std::string block, const AbortedXids* aborted, Lsn commit_hint);
 
   const std::vector<KeyState>& keys() const { return states_; }

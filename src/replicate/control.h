@@ -1,8 +1,8 @@
 // The control record of a replication: what of the stream is covered, in the lake itself.
 //
-// It is the summary of the newest, empty snapshot of the table fjord_control.<replication>,
-// committed with a requirement on the head, so that of two processes with one name only one goes on
-// (docs/formats/snapshot-properties.md).
+// It is the summary of the newest, empty snapshot of the table
+// fjord_control.<replication>, committed with a requirement on the head, so that of two
+// processes with one name only one goes on (docs/formats/snapshot-properties.md).
 #pragma once
 
 #include <cstdint>
@@ -57,8 +57,8 @@ class ControlStore {
                                                             const std::string& replication);
   // As read when it was opened or last written; nothing when there was none.
   const std::optional<ControlRecord>& record() const { return record_; }
-  // kAborted: another process wrote in between: this one must stop. kUnknown or kUnavailable: write
-  // again.
+  // kAborted: another process wrote in between: this one must stop. kUnknown
+  // or kUnavailable: write again.
   absl::Status Write(const ControlRecord& record);
 
  private:

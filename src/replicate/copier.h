@@ -1,5 +1,5 @@
-// First copy: tables read under one exported snapshot by several workers, a slice of pages at a
-// time.
+// First copy: tables read under one exported snapshot by several workers, a
+// slice of pages at a time.
 //
 // A slice is one data file and the unit of retry. A table's base is published by the worker that
 // finishes its last slice.
@@ -52,8 +52,8 @@ struct CopyOptions {
 // the table is set aside.
 using CopyDone = std::function<void(size_t target, const absl::Status& status)>;
 
-// Returns when every target was answered for, or soon after `stop` became true (then some may not
-// have been).
+// Returns when every target was answered for, or soon after `stop` became true (then
+// some may not have been).
 void RunCopy(const CopyOptions& options, std::vector<CopyTarget> targets,
              const std::atomic<bool>& stop, const CopyDone& done);
 

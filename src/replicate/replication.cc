@@ -343,8 +343,8 @@ absl::Status ReplicationRunner::Impl::PrepareSlot(const SourceView& view) {
     confirmed_ = control_->record()->position.value;
     return control_->Write(MakeRecord(confirmed()));
   }
-  // That a slot is about to be made is written down first: a slot without a record would look like
-  // somebody else's.
+  // That a slot is about to be made is written down first: a slot without a record would
+  // look like somebody else's.
   RETURN_IF_ERROR(control_->Write(MakeRecord(Lsn())));
   if (plan == SlotPlan::kRecreate) {
     ASSIGN_OR_RETURN(const std::unique_ptr<Connection> session,
@@ -392,8 +392,8 @@ ControlRecord ReplicationRunner::Impl::MakeRecord(Lsn position) const {
   record.position = position;
   for (const auto& entry : entries_) {
     if (entry->table_uuid.empty()) {
-      // A table that could not be opened keeps what was known of it, and SafePosition keeps its
-      // WAL.
+      // A table that could not be opened keeps what was known of it, and
+      // SafePosition keeps its WAL.
       if (entry->known) {
         const auto it = control_->record()->tables.find(entry->source.name);
         if (it != control_->record()->tables.end()) record.tables.insert(*it);
@@ -499,8 +499,8 @@ absl::Status ReplicationRunner::Impl::CopyRound(std::vector<ReplicatedTable*> wa
                        .progress = &entry->copy});
     copied.push_back(entry);
   }
-  // Durable before any base: a base whose coverage is not on record would be copied again after a
-  // kill.
+  // Durable before any base: a base whose coverage is not on record would be
+  // copied again after a kill.
   RETURN_IF_ERROR(WaitForRecord());
   RunCopy({.connection = options_.connection,
            .snapshot_name = anchor->snapshot_name(),
@@ -722,8 +722,8 @@ Lsn ReplicationRunner::Impl::SafePosition() const {
   // Received first: a commit that comes after this makes its table pending above it.
   Lsn safe = router_->received();
   for (const auto& entry : entries_) {
-    // Without a base there is nothing to keep current: the table will be copied from a newer
-    // snapshot.
+    // Without a base there is nothing to keep current: the table will be copied
+    // from a newer snapshot.
     const bool has_base = entry->known || entry->covered_since != 0;
     if (has_base && entry->routed.pending())
       safe = std::min(safe, Lsn(entry->routed.watermark_lsn.load()));

@@ -113,8 +113,8 @@ class ReplicationRunner {
   // Blocks. kFailedPrecondition: configuration or source; kDataLoss: the source can no longer
   // continue (exit 79).
   absl::Status Run(RunUntil until);
-  // Any thread, also a signal's helper thread: publish what was received, confirm it, and return
-  // from Run.
+  // Any thread, also a signal's helper thread: publish what was received, confirm
+  // it, and return from Run.
   void Stop();
   ReplicationStatus Snapshot() const;
 

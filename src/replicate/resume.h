@@ -1,5 +1,5 @@
-// May a table go on from its watermark, and may the source go on at all? Pure; the tests are
-// tables.
+// May a table go on from its watermark, and may the source go on at all?
+// Pure; the tests are tables.
 #pragma once
 
 #include <optional>
@@ -30,8 +30,8 @@ struct ResumeDecision {
   enum class Kind { kResume, kCopy } kind = Kind::kCopy;
   std::string reason;  // of kCopy, for the log
 };
-// A table resumes only when every change since its watermark went through this replication's
-// stream.
+// A table resumes only when every change since its watermark went
+// through this replication's stream.
 ResumeDecision DecideResume(const ResumeFacts& facts);
 
 struct LineageFacts {

@@ -33,8 +33,8 @@ struct RoutedTable {
   // Commits that ended at or before this are not for the table: its watermark when it was opened,
   // then what was received.
   Lsn skip_until;
-  // End of the newest commit that was received and touches the table. Pending: above the durable
-  // watermark.
+  // End of the newest commit that was received and touches the table. Pending:
+  // above the durable watermark.
   std::atomic<uint64_t> touched_lsn{0};
   std::atomic<uint64_t> watermark_lsn{0};
   // Changes are dropped, and the slot is held at the watermark, until a person acted and the

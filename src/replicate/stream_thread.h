@@ -1,6 +1,6 @@
-// The thread that owns the replication connection: it drains, routes and sends status updates, and
-// never waits for a publication. When the connection is lost, or a table has to be rewound, it
-// connects again.
+// The thread that owns the replication connection: it drains, routes and sends status updates,
+// and never waits for a publication. When the connection is lost, or a table has to be
+// rewound, it connects again.
 #pragma once
 
 #include <atomic>

@@ -10,8 +10,8 @@
 
 namespace fjord {
 
-// Every place where the tree does not fit the shape. Conditions between distant keys are not the
-// grammar's (build.cc).
+// Every place where the tree does not fit the shape. Conditions between distant keys are
+// not the grammar's (build.cc).
 Problems CheckAgainst(const Shape& shape, const YamlNode& node);
 
 // The whole of `text` has the form. ECMAScript; texts longer than 4 KiB never have it.

@@ -124,8 +124,8 @@ struct TableName {
 // One entry of `tables`.
 struct TableEntry {
   TableSelector source;
-  // Where the tables go. Without one: the same schema and name. With a wildcard source it is
-  // "namespace.*".
+  // Where the tables go. Without one: the same schema and name. With a wildcard
+  // source it is "namespace.*".
   std::optional<TableSelector> target;
   bool append_only = false;
   TablePolicy policy;
@@ -135,8 +135,8 @@ struct TableEntry {
   TableName TargetOf(const TableName& table) const;
 };
 
-// The entry that holds for a source table: an exact one before a wildcard one, then the first in
-// the file.
+// The entry that holds for a source table: an exact one before a wildcard one, then
+// the first in the file.
 const TableEntry* FindTableEntry(const std::vector<TableEntry>& entries, const TableName& table);
 
 struct PublishThresholds {
@@ -182,8 +182,8 @@ struct Config {
 // Reads a file. kNotFound when there is none; kInvalidArgument with every problem, one a line, each
 // "file:line:column: path.to.key: what is wrong", in the order of the file.
 absl::StatusOr<Config> LoadConfig(const std::string& file);
-// The same for `fjord discover`: a replication may lack `tables`, and then has the one pattern
-// "*.*".
+// The same for `fjord discover`: a replication may lack `tables`, and then has
+// the one pattern "*.*".
 absl::StatusOr<Config> LoadConfigForDiscovery(const std::string& file);
 // LoadConfig of a text. `file` names it in messages, and relative paths start at its folder.
 absl::StatusOr<Config> ParseConfig(std::string_view text, const std::string& file);

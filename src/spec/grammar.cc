@@ -1,6 +1,6 @@
-// The grammar, as a table: every key with its form, its default and a sentence about it. A key of a
-// later version is listed as kNotYet, so that it gets a message of its own and is not taken for a
-// typing error.
+// The grammar, as a table: every key with its form, its default and a sentence about it. A key
+// of a later version is listed as kNotYet, so that it gets a message of its own and is not
+// taken for a typing error.
 #include "spec/grammar.h"
 
 #include "spec/units.h"

@@ -1,8 +1,8 @@
 // YAML as a plain tree with positions. Aliases are expanded, tags are dropped; JSON is YAML.
 //
-// Scalars keep their text; what a plain one means (number, boolean, null) follows YAML 1.2's core
-// schema, so `yes` and `on` are text. Duplicate keys stay in the tree, and the checker refuses
-// them.
+// Scalars keep their text; what a plain one means (number, boolean, null) follows YAML
+// 1.2's core schema, so `yes` and `on` are text. Duplicate keys stay in the tree, and
+// the checker refuses them.
 #pragma once
 
 #include <string>
