@@ -13,17 +13,6 @@
 namespace fjord::doc {
 namespace {
 
-TypeMask TypeOfName(std::string_view name) {
-  if (name == "null") return kNullType;
-  if (name == "boolean") return kBooleanType;
-  if (name == "integer") return kIntegerType;
-  if (name == "number") return kIntegerType | kNumberType;
-  if (name == "string") return kStringType;
-  if (name == "array") return kArrayType;
-  if (name == "object") return kObjectType;
-  return 0;
-}
-
 absl::StatusOr<TypeMask> ParseType(const Value& name) {
   const TypeMask type = name.is_string() ? TypeOfName(name.text()) : 0;
   if (type != 0) return type;

@@ -16,6 +16,7 @@
 #include "doc/format.h"
 #include "doc/pattern.h"
 #include "doc/schema.h"
+#include "doc/schema_type.h"
 #include "doc/value.h"
 
 namespace fjord::doc {
@@ -27,19 +28,6 @@ struct SchemaResource {
   std::map<std::string, const Value*, std::less<>> anchors;
   // Those that `$dynamicRef` goes to. `$recursiveAnchor` is the one with an empty name.
   std::map<std::string, const Value*, std::less<>> dynamic_anchors;
-};
-
-// The types of JSON Schema, as bits.
-using TypeMask = uint8_t;
-enum SchemaType : TypeMask {
-  kNullType = 1,
-  kBooleanType = 2,
-  kIntegerType = 4,
-  kNumberType = 8,  // with a fraction
-  kStringType = 16,
-  kArrayType = 32,
-  kObjectType = 64,
-  kAnyType = 127,
 };
 
 struct NumberRules {

@@ -335,9 +335,13 @@ TEST(Schema, MistakesNameThePlace) {
 }
 
 TEST(Schema, AReferenceToItselfDoesNotRunForEver) {
-  const absl::StatusOr<Schema> schema = Schema::Compile(J(R"({"$ref":"#"})"), "", {});
-  ASSERT_TRUE(schema.ok());
-  EXPECT_FALSE(Validator(*schema, kNoAnnotations).Validate(J("1")));
+  for (const char* text :
+       {R"({"$ref":"#"})", R"({"anyOf":[{"$ref":"#"},{"$ref":"#"}]})", R"({"not":{"$ref":"#"}})"}) {
+    const absl::StatusOr<Schema> schema = Schema::Compile(J(text), "", {});
+    ASSERT_TRUE(schema.ok());
+    EXPECT_THAT(std::string(Message(Validator(*schema, kAllAnnotations).Check(J("1")))),
+                HasSubstr("without end"));
+  }
 }
 
 TEST(Validator, ErrorsHaveThePlaceInTheDocumentAndInTheSchema) {

@@ -45,7 +45,8 @@ std::string MessageOf(const SchemaNode& node, std::string_view keyword, const Va
 bool Validator::Validate(const Value& document) {
   annotations_.clear();
   failures_.clear();
-  const bool ok = Visit(*graph_.root, document, nullptr);
+  gave_up_ = false;
+  const bool ok = Visit(*graph_.root, document, nullptr) && !gave_up_;
   if (!ok) annotations_.clear();
   return ok;
 }
@@ -56,6 +57,10 @@ std::vector<SchemaError> Validator::Explain(const Value& document) {
   explaining_ = false;
   std::vector<SchemaError> errors;
   if (ok) return errors;
+  if (gave_up_) {
+    errors.push_back({"", graph_.root->location, "the schema refers to itself without end"});
+    return errors;
+  }
   for (const Failure& failure : failures_) errors.push_back(Describe(document, failure));
   return errors;
 }
@@ -104,7 +109,9 @@ bool Validator::Try(const SchemaNode& node, const Value& value, Evaluated* evalu
 
 bool Validator::Visit(const SchemaNode& node, const Value& value, Evaluated* evaluated) {
   if (node.never) return Fail(node, "", value);
-  if (depth_ == kDepthMax) return Fail(node, "", value);
+  // Without the flag a schema with two references to itself would be tried 2^kDepthMax times.
+  gave_up_ |= depth_ == kDepthMax;
+  if (gave_up_) return false;
   ++depth_;
   const bool enters =
       graph_.has_dynamic_scope && (scope_.empty() || scope_.back() != node.resource);

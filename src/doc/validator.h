@@ -98,6 +98,7 @@ class Validator {
   uint8_t wanted_;
   bool explaining_ = false;
   int depth_ = 0;
+  bool gave_up_ = false;  // deeper than kDepthMax: nothing is looked at any more
   std::vector<Annotation> annotations_;
   std::vector<Failure> failures_;
   std::vector<const SchemaResource*> scope_;  // only when a reference needs it

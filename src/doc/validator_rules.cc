@@ -13,21 +13,6 @@ namespace {
 
 constexpr size_t kPairwiseItemsMax = 8;
 
-TypeMask TypeOf(const Value& value) {
-  switch (value.kind()) {
-    case Kind::kNull: return kNullType;
-    case Kind::kBool: return kBooleanType;
-    case Kind::kInt:
-    case Kind::kUint: return kIntegerType;
-    case Kind::kDouble:
-    case Kind::kNumberText: return HasIntegralValue(value) ? kIntegerType : kNumberType;
-    case Kind::kString: return kStringType;
-    case Kind::kArray: return kArrayType;
-    case Kind::kObject: return kObjectType;
-  }
-  return 0;
-}
-
 bool IsMultipleOf(const Value& value, const Value& of) {
   if (value.kind() == Kind::kInt && of.kind() == Kind::kInt) {
     return value.as_int() % of.as_int() == 0;
@@ -173,18 +158,22 @@ bool Validator::CheckMembers(const SchemaNode& node, const Value& value, Evaluat
   const std::span<const Member> members = value.members();
   auto rule = rules.properties.begin();
   const auto last = rules.properties.end();
+  const bool unnamed = !rules.patterns.empty() || rules.additional != nullptr;
   bool ok = true;
   bool complete = true;
   for (size_t i = 0; i < members.size() && GoesOn(ok); ++i) {
     const Member& member = members[i];
-    for (; rule != last && rule->name < member.name; ++rule) complete &= !rule->required;
+    // Mostly the next name is the next rule's, which is cheaper to see than their order.
+    while (rule != last && rule->name != member.name && rule->name < member.name) {
+      complete &= !rule++->required;
+    }
     bool known = false;
     if (rule != last && rule->name == member.name) {
       known = rule->schema != nullptr;
       if (known) ok &= Visit(*rule->schema, member.value, nullptr);
       ++rule;
     }
-    if (GoesOn(ok)) ok &= CheckUnnamed(rules, member, &known);
+    if (unnamed && GoesOn(ok)) ok &= CheckUnnamed(rules, member, &known);
     if (known && evaluated != nullptr) evaluated->Mark(i);
   }
   for (; rule != last; ++rule) complete &= !rule->required;
