@@ -61,9 +61,9 @@ Step Reduction::ApplyStrategy(const Strategy& strategy, const Value* lhs, const 
     case Strategy::Kind::kMaximize: return Extreme(strategy, lhs, rhs);
     case Strategy::Kind::kMerge: return Merge(strategy, lhs, rhs);
     case Strategy::Kind::kSet: return Set(strategy, lhs, rhs);
-    case Strategy::Kind::kJsonSchemaMerge: break;
+    case Strategy::Kind::kJsonSchemaMerge: return MergeSchemas(lhs, rhs);
   }
-  return Fail(rhs, "jsonSchemaMerge is not there yet");
+  return Step::Of(rhs);
 }
 
 Step Reduction::LastWriteWins(const Strategy& strategy, const Value* lhs, const Value& rhs) {

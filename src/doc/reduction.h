@@ -77,6 +77,9 @@ class Reduction {
   // The items of `from` whose key is, or is not, in `by`.
   Value Filter(const Key& key, const Value& from, const Value& by, Keep keep);
 
+  // reduction_schema.cc
+  Step MergeSchemas(const Value* lhs, const Value& rhs);
+
   const PlaceMap<const Strategy*>& strategies_;
   const PlaceMap<bool>& lhs_deletes_;
   ReduceMode mode_;
