@@ -1,31 +1,37 @@
 #include "doc/arena.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace fjord::doc {
 
-void Arena::Use(const Chunk& chunk) {
-  next_ = chunk.memory.get();
-  end_ = next_ + chunk.bytes;
+void Arena::Use(size_t chunk) {
+  next_ = chunks_[chunk].memory.get();
+  end_ = next_ + chunks_[chunk].bytes;
+  bytes_reserved_ += chunks_[chunk].bytes;
+  next_chunk_ = chunk + 1;
 }
 
 void Arena::Grow(size_t bytes) {
-  const size_t size = std::max(bytes, chunk_bytes_);
-  // Not make_unique: that would clear the memory first.
-  chunks_.push_back({std::unique_ptr<char[]>(new char[size]), size});
-  bytes_reserved_ += size;
-  Use(chunks_.back());
+  size_t chunk = next_chunk_;
+  while (chunk < chunks_.size() && chunks_[chunk].bytes < bytes) ++chunk;
+  if (chunk == chunks_.size()) {
+    const size_t size = std::max(bytes, chunk_bytes_);
+    // Not make_unique: that would clear the memory first.
+    chunks_.push_back({std::unique_ptr<char[]>(new char[size]), size});
+  }
+  Use(chunk);
 }
 
 void Arena::Clear() {
   if (chunks_.empty()) return;
-  auto largest = std::max_element(chunks_.begin(), chunks_.end(),
-                                  [](const Chunk& a, const Chunk& b) { return a.bytes < b.bytes; });
-  std::swap(*largest, chunks_.front());
-  chunks_.resize(1);
-  bytes_reserved_ = chunks_.front().bytes;
-  Use(chunks_.front());
+  size_t kept = 0;
+  size_t bytes = 0;
+  while (kept < chunks_.size() && (kept == 0 || bytes + chunks_[kept].bytes <= kKeptBytesMax)) {
+    bytes += chunks_[kept++].bytes;
+  }
+  chunks_.resize(kept);
+  bytes_reserved_ = 0;
+  Use(0);
 }
 
 }  // namespace fjord::doc

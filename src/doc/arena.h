@@ -50,10 +50,13 @@ class Arena {
     return {to, text.size()};
   }
 
-  // Forgets everything; keeps the largest chunk for what comes next.
+  // Memory that Clear keeps for what comes next, in whole chunks and at least one.
+  static constexpr size_t kKeptBytesMax = size_t{16} << 20;
+
+  // Forgets everything.
   void Clear();
 
-  // Bytes of all chunks, used or not: what a memory budget counts.
+  // Bytes of all chunks since the last Clear, full or not: what a memory budget counts.
   size_t bytes_reserved() const { return bytes_reserved_; }
 
  private:
@@ -63,13 +66,14 @@ class Arena {
   };
 
   void Grow(size_t bytes);
-  void Use(const Chunk& chunk);
+  void Use(size_t chunk);
 
   size_t chunk_bytes_;
   size_t bytes_reserved_ = 0;
   char* next_ = nullptr;
   char* end_ = nullptr;
   std::vector<Chunk> chunks_;
+  size_t next_chunk_ = 0;  // those from here on are free
 };
 
 }  // namespace fjord::doc

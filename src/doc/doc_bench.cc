@@ -17,7 +17,7 @@ namespace fjord::doc {
 namespace {
 
 constexpr int kDocuments = 10'000;
-constexpr size_t kBatchBytes = size_t{1} << 20;
+constexpr size_t kBatchBytes = size_t{128} << 10;
 
 std::string Document(int i) {
   return StrCat(

@@ -32,8 +32,8 @@ bool DocumentWalk::Fail(const char* place, std::string_view what) {
 }
 
 bool DocumentWalk::Next(Value* document) {
-  stacks_.values.clear();
-  stacks_.members.clear();
+  stacks_.values.Shrink(0);
+  stacks_.members.Shrink(0);
   return ParseValue(0, document);
 }
 
@@ -63,18 +63,18 @@ bool DocumentWalk::ParseArray(int depth, Value* value) {
     *value = Value::Array({});
     return true;
   }
-  std::vector<Value>& values = stacks_.values;
+  WalkStack<Value>& values = stacks_.values;
   const size_t base = values.size();
   while (true) {
     Value item;
     if (!ParseValue(depth, &item)) return false;
-    values.push_back(item);
+    values.Push(item);
     const char* const separator = Take();
     if (*separator == ']') break;
     if (*separator != ',') return Fail(separator, "expected , or ] in an array");
   }
-  *value = MakeArray({values.data() + base, values.size() - base}, arena_);
-  values.resize(base);
+  *value = MakeArray(values.From(base), arena_);
+  values.Shrink(base);
   return true;
 }
 
@@ -88,7 +88,7 @@ bool DocumentWalk::ParseMember(int depth) {
   if (const char* const colon = Take(); *colon != ':')
     return Fail(colon, "expected : after a name");
   if (!ParseValue(depth, &member.value)) return false;
-  stacks_.members.push_back(member);
+  stacks_.members.Push(member);
   return true;
 }
 
@@ -99,7 +99,7 @@ bool DocumentWalk::ParseObject(int depth, Value* value) {
     *value = Value::Object({});
     return true;
   }
-  std::vector<Member>& members = stacks_.members;
+  WalkStack<Member>& members = stacks_.members;
   const size_t base = members.size();
   while (true) {
     if (!ParseMember(depth)) return false;
@@ -107,8 +107,8 @@ bool DocumentWalk::ParseObject(int depth, Value* value) {
     if (*separator == '}') break;
     if (*separator != ',') return Fail(separator, "expected , or } in an object");
   }
-  *value = MakeObject({members.data() + base, members.size() - base}, arena_);
-  members.resize(base);
+  *value = MakeObject(members.From(base), arena_);
+  members.Shrink(base);
   return true;
 }
 

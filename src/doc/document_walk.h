@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -10,10 +11,27 @@
 
 namespace fjord::doc {
 
+// Like std::vector, whose push_back is a call; here it is the innermost loop.
+template <class T>
+class WalkStack {
+ public:
+  size_t size() const { return size_; }
+  void Push(const T& value) {
+    if (size_ == items_.size()) items_.resize(items_.empty() ? 64 : 2 * size_);
+    items_[size_++] = value;
+  }
+  void Shrink(size_t size) { size_ = size; }
+  std::span<const T> From(size_t base) const { return {items_.data() + base, size_ - base}; }
+
+ private:
+  std::vector<T> items_;
+  size_t size_ = 0;
+};
+
 // What the walk of one document keeps for the next one: open arrays and objects.
 struct WalkStacks {
-  std::vector<Value> values;
-  std::vector<Member> members;
+  WalkStack<Value> values;
+  WalkStack<Member> members;
 };
 
 class DocumentWalk {

@@ -26,6 +26,24 @@ TEST(Arena, PiecesAreAlignedAndKeepTheirBytes) {
   const size_t before = arena.bytes_reserved();
   arena.Clear();
   EXPECT_LT(arena.bytes_reserved(), before);
+
+  // The second time the same pieces lie in the same places.
+  const char* const first = arena.Allocate(1);
+  arena.Clear();
+  EXPECT_EQ(arena.Allocate(1), first);
+  for (size_t size = 1; size < 300; ++size) arena.Allocate(size);
+  EXPECT_LE(arena.bytes_reserved(), before + 300);
+}
+
+TEST(Arena, MemoryOfOneLargeDocumentIsNotKeptForEver) {
+  Arena arena(size_t{1} << 20);
+  for (int i = 0; i < 64; ++i) arena.Allocate(size_t{1} << 20);
+  EXPECT_EQ(arena.bytes_reserved(), size_t{64} << 20);
+  arena.Clear();
+  EXPECT_EQ(arena.bytes_reserved(), size_t{1} << 20);
+  // A piece that fits into no chunk that is left gets one of its own.
+  arena.Allocate(size_t{3} << 20);
+  EXPECT_EQ(arena.bytes_reserved(), size_t{4} << 20);
 }
 
 TEST(Value, ACopyOutlivesTheArenaOfItsOriginal) {
